@@ -244,6 +244,19 @@ static bool side_is_ready(const struct state *s, const struct object *o)
     return true;
 }
 
+/* What has succeeded on @o's side of the state is recorded: a Job that is gone without a record
+ * runs again after a restart, and its ServiceAccount, which has one, would not be there. */
+static bool side_is_recorded(const struct state *s, const struct object *o)
+{
+    for (size_t i = 0; i < s->n_objects; i++) {
+        const struct object *other = s->objects[i];
+        bool same_side = other->stage && (other->stage < 0) == (o->stage < 0);
+        if (other->text && same_side && other->drop_ready && !other->done_recorded)
+            return false;
+    }
+    return true;
+}
+
 static bool is_to_be_dropped(struct sw_engine *e, const struct state *s, struct object *o)
 {
     if (!o->text || o->doing != DOING_NOTHING || o->terminating || !object_is_removable(o))
@@ -257,7 +270,7 @@ static bool is_to_be_dropped(struct sw_engine *e, const struct state *s, struct 
         return o->failed_recorded; /* without the record a restart would run it again */
     }
     return o->drop_ready && o->done_hash == o->hash && side_is_ready(s, o) &&
-           !container_logs_untold(e, o);
+           side_is_recorded(s, o) && !container_logs_untold(e, o);
 }
 
 /* Begin the second run of hooks whose first is over. */
@@ -282,6 +295,11 @@ static void run_again(struct sw_engine *e, struct state *s)
     e->status_dirty = true;
 }
 
+bool is_done_unrecorded(const struct object *o)
+{
+    return o->text && o->drop_ready && o->done_hash && o->done_hash == o->hash && !o->done_in;
+}
+
 void apply_delete_hooks(struct sw_engine *e, struct state *s)
 {
     for (size_t i = 0; i < s->n_objects; i++)
@@ -289,6 +307,8 @@ void apply_delete_hooks(struct sw_engine *e, struct state *s)
             send_delete(e, s->objects[i]);
         else if (s->objects[i]->failed_why && !s->objects[i]->failed_in)
             e->status_dirty = true; /* its failure is to be recorded first */
+        else if (is_done_unrecorded(s->objects[i]))
+            e->status_dirty = true;
     run_again(e, s);
 }
 

@@ -127,6 +127,8 @@ struct object {
     uint64_t failed_hash; /* ... with this content */
     uint64_t failed_in;   /* serial of the first status that has it; 0: none yet */
     bool failed_recorded; /* that status was written */
+    uint64_t done_in;     /* the same of done_hash */
+    bool done_recorded;
     enum rank rank;
     char *shared; /* see sw_rendered_object; of the inventory until it is rendered; NULL: none */
     struct variant **variants; /* that have rendered it */
@@ -699,6 +701,8 @@ struct object *object_next(const struct sw_engine *e, struct object_iter *it);
 void variant_free(struct variant *v);
 /** Is the resource being deleted, or to be removed? */
 bool engine_removes_all(const struct sw_engine *e);
+/** Is @o a hook that has succeeded, is to be deleted for that, and is in no status yet? */
+bool is_done_unrecorded(const struct object *o);
 /** Does SW_HOLD_LAST keep @o: is it a namespace, in which hooks may be about to run? */
 bool engine_keeps(const struct sw_engine *e, const struct object *o);
 /** Are all states removed (but hidden ones and what is kept, which count only with @hidden)? */

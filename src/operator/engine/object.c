@@ -349,9 +349,12 @@ void object_judge(struct object *o)
     bool over = o->readiness.kind == SW_READINESS_READY || (o->again && !o->awaited);
     if (!ends || !is_in_place(o) || !over)
         return;
-    if (o->done_hash != o->hash)
-        container_logs_succeeded(o);
+    if (o->done_hash == o->hash)
+        return;
+    container_logs_succeeded(o);
     o->done_hash = o->hash;
+    o->done_in = 0;
+    o->done_recorded = false;
 }
 
 const char *object_title(struct sw_engine *e, const struct object *o)

@@ -90,6 +90,8 @@ static struct object *read_object(struct sw_engine *e, struct json_object *doc, 
     o->fingerprint = read_hex(doc, "seen");
     o->fingerprint_of = o->fingerprint ? read_hex(doc, "hash") : 0;
     o->done_hash = sw_json_bool(doc, false, "done", NULL) ? read_hex(doc, "hash") : 0;
+    o->done_recorded = o->done_hash;
+    o->done_in = o->done_recorded;
     if (*sw_json_str(doc, "", "failed", NULL)) {
         object_fail(o, sw_json_str(doc, "", "failed", NULL), read_hex(doc, "failedHash"));
         o->failed_in = 1;
@@ -143,8 +145,8 @@ void record_inherit(struct sw_engine *e, struct json_object *inventory, bool aga
             continue;
         o->recorded = false;       /* the status does not list it yet */
         free(SW_TAKE(o->our_uid)); /* whose it is the object itself says: others write the list */
-        o->listed_in = o->failed_in = 0;
-        o->failed_recorded = false;
+        o->listed_in = o->failed_in = o->done_in = 0;
+        o->failed_recorded = o->done_recorded = false;
         state_sort(o->state);
     }
 }

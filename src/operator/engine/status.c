@@ -546,7 +546,8 @@ static bool is_due(struct sw_engine *e, const struct summary *sum)
     struct object_iter it = { 0 };
     for (const struct object *o; !urgent && (o = object_next(e, &it));)
         urgent = object_is_written(o) && !o->gate->dry_run &&
-                 (!o->listed_in || (o->failed_why && !o->failed_in)); /* to be recorded first */
+                 (!o->listed_in || (o->failed_why && !o->failed_in) ||
+                  is_done_unrecorded(o)); /* to be recorded first */
     if (e->status_retry_ms > e->now_ms)
         due_ms = e->status_retry_ms;
     else if (urgent)
@@ -598,9 +599,14 @@ void status_update(struct sw_engine *e)
     e->reported_phase = sum.phase;
     report(e, &sum);
     bool is_lost = e->status_is_lost;
+    struct object_iter same = { 0 };
     e->status_is_lost = false;
     if (!e->n_status_tries && !is_lost && is_as_written(e, doc)) {
         (void)json_object_put(doc);
+        for (struct object *o; (o = object_next(e, &same));) {
+            o->done_recorded = o->done_hash == o->hash;
+            o->done_in = o->done_recorded;
+        }
         return;
     }
     struct sw_action *a = act_add(e, SW_ACT_STATUS);
@@ -615,6 +621,8 @@ void status_update(struct sw_engine *e)
             o->listed_in = a->serial;
         if (o->failed_why && !o->failed_in)
             o->failed_in = a->serial;
+        if (o->done_hash && o->done_hash == o->hash && !o->done_in)
+            o->done_in = a->serial;
     }
 }
 
@@ -628,6 +636,10 @@ void status_answered(struct sw_engine *e, const struct sw_event *event)
         if (o->failed_in == e->status_serial) {
             o->failed_recorded = written;
             o->failed_in = written ? o->failed_in : 0;
+        }
+        if (o->done_in == e->status_serial) {
+            o->done_recorded = written;
+            o->done_in = written ? o->done_in : 0;
         }
         if (o->listed_in == e->status_serial) {
             o->recorded = written;

@@ -282,6 +282,28 @@ static void hook_of_two_events_outlives_restarts(void **state)
     }
 }
 
+/* A Job that is gone without a record would run again after a restart, without its account. */
+static void check_done_is_recorded(struct sim *sim, const struct sw_action *a)
+{
+    struct json_object *inventory = sw_json_get(sim->status, "inventory");
+    const char *name = strcmp(a->key.kind ? a->key.kind : "", "Job") == 0 ? a->key.name : "pre";
+    if (a->kind == SW_ACT_DELETE)
+        assert_true(sw_json_bool(sw_json_find_by(inventory, "name", name), false, "done", NULL));
+}
+
+static void hooks_that_succeeded_go_when_that_is_recorded(void **state)
+{
+    (void)state;
+    struct sim *sim = new_sim(&two_events);
+    sim->check = check_done_is_recorded;
+    sim_start(sim);
+    sim_run(sim, 60000);
+    expect_phase(sim, "a", "Ready");
+    assert_null(sim_find(sim, "Job", "post"));
+    assert_null(sim_find(sim, "ServiceAccount", "acc"));
+    sim_free(sim);
+}
+
 /* A hook without a policy stays between its runs, and is replaced by the second. */
 static void hook_of_two_events_is_made_anew(void **state)
 {
@@ -709,6 +731,7 @@ static const struct CMUnitTest gates_tests[] = {
     cmocka_unit_test(a_state_is_rendered_when_its_turn_comes),
     cmocka_unit_test(hook_of_two_events_runs_twice),
     cmocka_unit_test(hook_of_two_events_outlives_restarts),
+    cmocka_unit_test(hooks_that_succeeded_go_when_that_is_recorded),
     cmocka_unit_test(hook_of_two_events_is_made_anew),
     cmocka_unit_test(hooks_of_one_weight_run_one_by_one),
     cmocka_unit_test(webhooks_are_published_when_their_server_is_ready),
