@@ -100,9 +100,8 @@ static void add_release(struct writer *w, const char *alias, const char *ns)
 /* ---- node by node ------------------------------------------------------------------------------
  */
 
-/* What works per node: objects of a component's chart, by kind, that wait for nodes, or whose pods
- * go only where what the component needs has finished. A node joins when the walk is long over: it
- * gets its devices, then slipway's label of the component, and then what comes behind it. */
+/* What works per node: objects of a component's chart, by kind, that wait for nodes. A node that
+ * joins late gets its devices, and then slipway's label of the component. */
 static const struct per_node {
     const char *component, *kind, *annotation, *value;
     bool is_need; /* what depends on the component waits for this state, too, beside its check */
@@ -113,8 +112,6 @@ static const struct per_node {
     { "gpu-operator", "ClusterPolicy", "slipway.dev/wait-for-nodes",
       "feature.node.kubernetes.io/pci-10de.present=true", true },
     { "gpu-operator", "ClusterPolicy", "slipway.dev/may-match-no-node", "true", true },
-    /* its kubelet plugin, which needs the driver of its node */
-    { "nvidia-dra-driver-gpu", "DaemonSet", "slipway.dev/state-affinity", "true", false },
 };
 
 /* Do the component's @values leave the devices to another plugin, or to none? */

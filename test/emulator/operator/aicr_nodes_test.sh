@@ -1,5 +1,5 @@
 # A recipe of NVIDIA's AI Cluster Runtime, node by node: nodes with GPUs get the label of gpu-operator when they have them to
-# give, and the DRA driver's plugin runs on these alone. With the emulator's GPU operator and Node Feature Discovery.
+# give. With the emulator's GPU operator and Node Feature Discovery.
 . test/tap.sh
 here=$PWD
 slipway=$(realpath "${SLIPWAY:-build/slipway}")
@@ -44,7 +44,6 @@ labelled() {
     nodes -l feature.node.kubernetes.io/pci-10de.present=true >gpus && nodes -l "$label=Ready" >ready && nodes >all && cat all gpus ready &&
         [ -s gpus ] && cmp gpus ready && ! cmp -s gpus all
 }
-placed() { kubectl get pods -n nvidia-dra-driver -l app=plugin -o 'jsonpath={range .items[*]}node/{.spec.nodeName}{"\n"}{end}' | sort | diff - gpus; }
 late() { # a copy of a node with GPUs joins
     (cd "$here" && operating --allowed-files "$tap_dir" --charts-dir "$tap_dir/charts") || return 1
     kubectl get "$(head -1 gpus)" -o json | jq 'del(.metadata.uid, .metadata.resourceVersion, .metadata.creationTimestamp, .metadata.managedFields, .spec.podCIDR, .spec.podCIDRs) | .metadata.name = "late-0" | .metadata.annotations |= with_entries(select(.key | startswith("emulator.slipway.dev/gpu"))) |
@@ -52,11 +51,8 @@ late() { # a copy of a node with GPUs joins
         .status.allocatable |= with_entries(select(.key | test("nvidia") | not)) | .status.capacity |= with_entries(select(.key | test("nvidia") | not))' >late.json &&
         kubectl create -f late.json && until_ok 40 there || { kubectl get node late-0 -o json | jq '.metadata.labels, .status.allocatable'; kubectl get pods -A -o wide | grep late; tail -5 log; return 1; }
 }
-there() { nodes -l "$label=Ready" | grep -qx node/late-0 && kubectl get pods -n nvidia-dra-driver -l app=plugin -o 'jsonpath={.items[*].spec.nodeName}' | grep -qw late-0; }
-affine() { [ "$(kubectl get daemonset plugin -n nvidia-dra-driver -o 'jsonpath={.spec.template.spec.nodeSelector}')" = "{\"$label\":\"Ready\"}" ]; }
+there() { nodes -l "$label=Ready" | grep -qx node/late-0; }
 t "it walks" starts
 t "nodes with GPUs have the label of gpu-operator, and no other has" labelled
-t "the DRA driver's plugin runs on these alone" placed
-t "it waits for their labels" affine
-t "a node that joins late gets driver, label and plugin" late
+t "a node that joins late gets its devices, and the label" late
 plan
