@@ -95,7 +95,7 @@ waits() {
         exits 2 wait good --for Never
 }
 t "wait, for what is and what is not" waits
-misnamed() { for c in "1 status" "2 tree" "2 history" "2 logs"; do exits $c goood && says "'goood' not found; did you mean 'good'\?$" && exits $c nothing-alike && says "'nothing-alike' not found$" || return 1; done; }
+misnamed() { for c in "2 status" "2 tree" "2 history" "2 logs"; do exits $c goood && says "'goood' not found; did you mean 'good'\?$" && exits $c nothing-alike && says "'nothing-alike' not found$" || return 1; done; }
 t "of a resource whose name is misspelt: which one may be meant" misnamed
 # What follows a resource asks a server that does not answer again, as a watch does, until its time is up or somebody stops it.
 dead() {
