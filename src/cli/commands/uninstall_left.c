@@ -9,9 +9,9 @@
 
 #include "cli/cluster/requests.h"
 #include "data/data.h"
-#include "operator/manifests/hooks.h"
 #include "operator/engine/nodes/node_set.h"
 #include "operator/inventory/inventory.h"
+#include "operator/manifests/hooks.h"
 #include "operator/manifests/shared_release.h"
 
 #define OWNED SW_OWNED_LABEL "=true"

@@ -172,7 +172,7 @@ static void status_reads_what_the_cluster_says(void **state)
     SW_AUTO_CHARS *doc = end_of(&w, &json, 0);
     assert_has(doc, "\"phase\": \"Ready\"");
     struct child none = START("status", "other", "--kubeconfig", config);
-    SW_AUTO_CHARS *missing = end_of(&w, &none, 1);
+    SW_AUTO_CHARS *missing = end_of(&w, &none, 2);
     assert_has(missing, "'other'");
     close_world(&w);
 }

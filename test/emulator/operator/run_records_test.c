@@ -577,6 +577,8 @@ static void what_an_older_version_kept_is_gone_back_to(void **state)
     forge_kept(&w);
     world_start(&w);
     sro_until(&w, "rel", "RolledBack", NULL);
+    for (int i = 0; i < 1000 && !evil_as; i++)
+        world_wait(&w, 10);
     assert_string_equal(evil_as, ACCOUNT);
     world_close(&w);
     chart_remove(root);

@@ -626,8 +626,8 @@ static void none_of_a_namespace_may_be_as_asserted(void **state)
     sim_run(sim, 60000);
     expect_phase(sim, "a", "Waiting");
     expect_message(sim, "a",
-                   "assertion 'no-broken-one' about no Deployment of ns: x is as none may "
-                   "be: status.phase is Broken; it is to be mended");
+                   "assertion 'no-broken-one' about no Deployment of ns: x has what none may "
+                   "have: status.phase is Broken; it is to be mended");
     set_status(sim, "Deployment", "x", "{'phase':'Fine'}");
     sim_run(sim, 1000);
     expect_phase(sim, "b", "Ready");
@@ -694,12 +694,12 @@ static void what_is_asserted_may_change(void **state)
     foreign(sim, "Deployment", "y", "{'status':{'phase':'Lost'}}");
     sim_start(sim);
     sim_run(sim, 1000);
-    expect_message(sim, "a", "assertion 'two' about no Deployment of ns: y is");
+    expect_message(sim, "a", "assertion 'two' about no Deployment of ns: y has");
     sim->recipe.states[0].objects[0].annotations =
         "{'slipway.dev/observe':'none','slipway.dev/assert':'{status: {phase: Gone}}'}";
     edit(sim, 0, 0);
     sim_run(sim, 60000);
-    expect_message(sim, "a", "assertion 'one' about no Deployment of ns: x is");
+    expect_message(sim, "a", "assertion 'one' about no Deployment of ns: x has");
     set_status(sim, "Deployment", "x", "{'phase':'Fine'}");
     set_status(sim, "Deployment", "y", "{'phase':'Fine'}");
     sim_run(sim, 60000);
