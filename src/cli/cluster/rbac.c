@@ -360,7 +360,7 @@ static void allow_run(struct rights *r)
         { "",
           SRO_GROUP,
           "specialresources",
-          { "get", "list", "watch", "create", "patch", "delete" } },
+          { "get", "list", "watch", "create", "update", "patch", "delete" } },
         { "", SRO_GROUP, "specialresources/status", { "get", "patch" } },
         { "", "apiextensions.k8s.io", "customresourcedefinitions", { "get", "list", "watch" } },
         { "", "", "nodes", { "get", "list", "watch", "patch" } },

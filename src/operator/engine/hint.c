@@ -113,6 +113,8 @@ static const struct {
     { NULL, "failed calling webhook", WEBHOOK },
     { NULL, "failed to call webhook", WEBHOOK },
     { NULL, "denied the request", "an admission webhook rejected it: ask its owner" },
+    { NULL, "denied request: ", "a ValidatingAdmissionPolicy rejected it: ask its owner" },
+    { NULL, "pod rejected: RuntimeClass ", "create the RuntimeClass, or name another one" },
     { NULL, "violates PodSecurity",
       "label the namespace pod-security.kubernetes.io/enforce with the level that the pod needs" },
     { NULL, "per Container is", LIMITS },

@@ -186,6 +186,11 @@ stalled() { # in the middle of the walk: nothing comes for seven seconds
 }
 t "of one that stalls in the middle of a walk, too" stalled
 
+unwalked() { # the status is of the spec before
+    exits 0 run "$tap_dir/good" && kubectl patch specialresource good --type merge -p '{"spec":{"set":{"x":9}}}' && exits 3 wait good --timeout 1s && says 'good: its spec has changed, and nothing has walked that yet$' &&
+        exits 0 run "$tap_dir/good" && exits 0 wait good --timeout 5s
+}
+t "wait is not content with the status of an earlier spec" unwalked
 stops() { # while wait waits: what it says last is not that the resource is not Ready
     local port rc=0 pid
     exits 0 run "$tap_dir/good" || return 1

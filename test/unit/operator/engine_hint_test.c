@@ -78,6 +78,23 @@ static void what_took_more_than_it_may_is_not_the_nodes_disk(void **state)
                            "free disk space"));
 }
 
+static void what_admission_denies_is_no_missing_right(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *message, *want;
+    } cases[] = {
+        { "deployments.apps \"d\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' "
+          "denied "
+          "request: no deployments",
+          "a ValidatingAdmissionPolicy rejected it: ask its owner" },
+        { "pods \"d-1\" is forbidden: pod rejected: RuntimeClass \"nvidia\" not found",
+          "create the RuntimeClass, or name another one" },
+    };
+    for (size_t i = 0; i < SW_COUNT(cases); i++)
+        assert_string_equal(hint_for("NotApplied", cases[i].message, true), cases[i].want);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -86,6 +103,7 @@ int main(void)
         cmocka_unit_test(of_several_alike_none_is_blamed),
         cmocka_unit_test(what_is_no_matter_of_nodes_has_its_own_hint),
         cmocka_unit_test(what_took_more_than_it_may_is_not_the_nodes_disk),
+        cmocka_unit_test(what_admission_denies_is_no_missing_right),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
