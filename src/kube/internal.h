@@ -48,9 +48,7 @@ struct sw_kube {
     int64_t heard_ms; /* when it answered last */
     int64_t back_ms;  /* when the server answered again after it had not; 0: never */
     void (*on_up)(struct sw_kube *k); /* the server answers again */
-    int minor;                        /* of the server's version, as it said last; 0: not asked */
-    bool is_stream_refused; /* the server refused to stream a list, and has that version still */
-    bool broken;            /* a watch's connection has broken off, and none was answered since */
+    bool broken; /* a watch's connection has broken off, and none was answered since */
     void (*on_resumed)(void *arg); /* or NULL */
     void *resumed_arg;
 
@@ -81,15 +79,6 @@ int64_t kube_backoff_ms(struct sw_kube *k, int n, int64_t first_ms, int64_t cap_
 void kube_note_server(struct sw_kube *k, const struct sw_http_result *result);
 /** A watch is answered: calls on_resumed where one had broken off. */
 void kube_note_resumed(struct sw_kube *k);
-
-/** Does the server stream lists to a watch (sendInitialEvents)? By its version, once that has been
- * asked for by sw_kube_version(), until it has refused one: the feature gate WatchList is on by
- * default in Kubernetes 1.32, off in 1.33 and on again from 1.34 on. */
-bool kube_streams_lists(const struct sw_kube *k);
-/** The server refused to stream a list. */
-void kube_refuse_streams(struct sw_kube *k);
-/** Keep what /version says: @object is its answer. */
-void kube_note_version(struct sw_kube *k, struct json_object *object);
 
 /* ---- counts (counts.c) -------------------------------------------------------------------------
  */
@@ -188,7 +177,6 @@ struct request_spec {
     const char *accept;  /* static */
     enum request_form form;
     bool repeatable; /* it is idempotent */
-    bool is_version; /* /version: the answer is noted */
     bool ahead;      /* goes to the front of the queue */
     int retries;
     int timeout_ms;

@@ -346,9 +346,7 @@ struct sw_watch_opts {
  * pages, then watch; resume after an interruption; list again if the version is too old, and report
  * only the differences. @cb runs on the loop's thread, never before this function has returned.
  * @kind must be from this client. Source: Kubernetes "API Concepts" (efficient detection of
- * changes, 410 Gone, bookmarks). Where sw_kube_version() has found Kubernetes 1.32 or newer, the
- * watch itself brings the list (streaming lists), until the server refuses that. Pinned by
- * test/unit/kube/kube_watch_test.c. */
+ * changes, 410 Gone, bookmarks). Pinned by test/unit/kube/kube_watch_test.c. */
 struct sw_kube_watch *sw_kube_watch_open(struct sw_kube *k, const struct sw_kind *kind,
                                          const struct sw_watch_opts *opts, sw_watch_fn *cb,
                                          void *arg);

@@ -105,8 +105,6 @@ static void tell(struct sw_kube_request *r, struct sw_kube_answer *a, bool last)
     sw_kube_answer_fn *cb = r->on_answer;
     void *arg = r->arg;
     a->warnings = r->warnings;
-    if (r->spec.is_version && a->code == 0)
-        kube_note_version(r->k, a->object);
     if (last)
         kube_request_over(r); /* first: @cb may start or cancel requests */
     cb(a, arg);

@@ -1,8 +1,5 @@
-/* server: whether the server answers, the pauses between tries, and what it can. */
-#include <stdlib.h>
-
+/* server: whether the server answers, and the pauses between tries. */
 #include "base/loop.h"
-#include "data/data.h"
 #include "kube/internal.h"
 
 enum { DOWN_AFTER = 2 }; /* transfers without an answer */
@@ -101,28 +98,4 @@ void sw_kube_on_resumed(struct sw_kube *k, void (*fn)(void *arg), void *arg)
 {
     k->on_resumed = fn;
     k->resumed_arg = arg;
-}
-
-/* ---- what it can --------------------------------------------------------------------------------
- */
-
-enum { STREAMS_SINCE = 32 };
-
-bool kube_streams_lists(const struct sw_kube *k)
-{
-    return k->minor >= STREAMS_SINCE && !k->is_stream_refused;
-}
-
-void kube_refuse_streams(struct sw_kube *k)
-{
-    k->is_stream_refused = true;
-}
-
-void kube_note_version(struct sw_kube *k, struct json_object *object)
-{
-    /* "32+" of some vendors */
-    const int minor = (int)strtol(sw_json_str(object, "0", "minor", NULL), NULL, 10);
-    if (minor != k->minor)
-        k->is_stream_refused = false;
-    k->minor = minor;
 }

@@ -280,6 +280,5 @@ struct sw_kube_request *sw_kube_version(struct sw_kube *k, const struct sw_reque
     struct request_spec s = raw_spec("GET", "/version", opts ? opts : &no_opts);
     s.form = FORM_OBJECT;
     s.accept = NULL;
-    s.is_version = true;
     return kube_request_new(k, &s, NULL, cb, arg);
 }

@@ -1,4 +1,4 @@
-/* watch: list (or have the list streamed by the watch), watch, resume, list again, until closed. */
+/* watch: list, watch, resume, list again, until closed. */
 #include <json-c/json.h>
 #include <json-c/printbuf.h>
 #include <stdlib.h>
@@ -20,8 +20,7 @@ enum {
     FAILURES_TO_REPORT = 3, /* so many 5xx in a row are reported */
     REFUSED_MS = 5000,      /* refusals of a server that may have just started are kept so long */
     HTTP_TOO_LARGE_VERSION = 504,
-    STREAM_SILENT_MS = 10000, /* a streamed list that neither goes on nor ends: list instead */
-    PAGED_LISTS = 2,          /* after so many lists expired between pages: list all at once */
+    PAGED_LISTS = 2, /* after so many lists expired between pages: list all at once */
 };
 
 /** A watch; see kube.h. */
@@ -40,11 +39,7 @@ struct sw_kube_watch {
 
     bool closed;
     bool must_list; /* after a pause: list, else watch */
-    bool
-        streaming; /* this connection is to bring what there is, and then a bookmark that says so */
-    bool unstreamed;          /* such a connection brought no such bookmark: list */
-    struct sw_timer *silence; /* of a streamed list */
-    bool partial; /* there may be objects older than resource_version that were not reported */
+    bool partial;   /* there may be objects older than resource_version that were not reported */
     bool synced;
     bool any_version; /* the server does not have resource_version: list any */
     struct sw_timer *pause;
@@ -65,7 +60,6 @@ struct sw_kube_watch {
 };
 
 static void start_list(struct sw_kube_watch *w);
-static void request_list(struct sw_kube_watch *w);
 static void start_watch(struct sw_kube_watch *w);
 
 /* ---- reporting ----------------------------------------------------------------------------------
@@ -194,25 +188,6 @@ static void on_whole(struct sw_kube_watch *w)
     report(w, SW_WATCH_SYNCED, NULL, NULL);
 }
 
-/** A list, or a stream in its place, is over: what it lacked is gone. */
-static void end_list(struct sw_kube_watch *w, const char *resource_version)
-{
-    struct observed_object gone;
-    observed_end_list(w->observed);
-    while (!w->closed && observed_next_missing(w->observed, &gone))
-        report(w, SW_WATCH_DELETED, &gone, NULL);
-    if (w->closed)
-        return;
-    sw_text_set(&w->resource_version, resource_version);
-    w->must_list = false;
-    w->any_version = false;
-    w->n_expired = 0;
-    if (w->streaming)
-        w->reported_error = 0;
-    w->streaming = false;
-    on_whole(w);
-}
-
 static void on_list(const struct sw_kube_answer *a, void *arg)
 {
     struct sw_kube_watch *w = arg;
@@ -225,7 +200,17 @@ static void on_list(const struct sw_kube_answer *a, void *arg)
         on_failure(w, a->code, a->http_status, a->retry_after_ms, a->err);
         return;
     }
-    end_list(w, a->resource_version);
+    struct observed_object gone;
+    observed_end_list(w->observed);
+    while (!w->closed && observed_next_missing(w->observed, &gone))
+        report(w, SW_WATCH_DELETED, &gone, NULL);
+    if (w->closed)
+        return;
+    sw_text_set(&w->resource_version, a->resource_version);
+    w->must_list = false;
+    w->any_version = false;
+    w->n_expired = 0;
+    on_whole(w);
     if (!w->closed)
         start_watch(w);
 }
@@ -238,28 +223,7 @@ static char *collection_path(const struct sw_kube_watch *w)
     return path;
 }
 
-/* A list older than the last report would report existing objects as deleted, and deleted ones
- * as added. A server that was restored from a backup does not have that version: after its 504
- * any list is accepted. Source: Kubernetes "API Concepts", resourceVersionMatch. */
-static bool must_be_newer(const struct sw_kube_watch *w)
-{
-    return w->resource_version[0] && !w->any_version;
-}
-
-/** One watch instead of a list and a watch, where the server can: it reads no list into its memory
- * for us. Source: Kubernetes "API Concepts", "Streaming lists". */
 static void start_list(struct sw_kube_watch *w)
-{
-    if (!kube_streams_lists(w->k) || w->unstreamed) {
-        request_list(w);
-        return;
-    }
-    observed_begin_list(w->observed);
-    w->streaming = true;
-    start_watch(w);
-}
-
-static void request_list(struct sw_kube_watch *w)
 {
     char *resource = kube_resource_name(w->kind, NULL);
     struct request_spec spec = { .verb = "list",
@@ -277,7 +241,10 @@ static void request_list(struct sw_kube_watch *w)
                                  .on_item = on_listed_item };
     if (w->n_expired < PAGED_LISTS)
         kube_path_add_int(&spec.path, "limit", w->page_size);
-    if (must_be_newer(w)) {
+    /* A list older than the last report would report existing objects as deleted, and deleted ones
+     * as added. A server that was restored from a backup does not have that version: after its 504
+     * any list is accepted. Source: Kubernetes "API Concepts", resourceVersionMatch. */
+    if (w->resource_version[0] && !w->any_version) {
         kube_path_add(&spec.path, "resourceVersion", w->resource_version);
         kube_path_add(&spec.path, "resourceVersionMatch", "NotOlderThan");
     }
@@ -316,45 +283,6 @@ static int on_error_event(struct sw_kube_watch *w, struct json_object *status)
     return code;
 }
 
-static void drop_transfer(struct sw_kube_watch *w)
-{
-    w->transfer = NULL;
-    sw_timer_stop(w->silence);
-    if (w->body)
-        printbuf_free(SW_TAKE(w->body));
-    sw_stream_free(SW_TAKE(w->stream));
-    sw_err_done(&w->end);
-}
-
-/** The server has sent nothing for a while where the end of a list is due: it, or what stands
- * before it, does not know streamed lists after all. */
-static void on_silence(void *arg)
-{
-    struct sw_kube_watch *w = arg;
-    struct sw_http *http = w->k->http;
-    sw_http_enter(http);
-    w->unstreamed = true;
-    w->streaming = false;
-    sw_http_cancel(w->transfer);
-    drop_transfer(w);
-    request_list(w);
-    sw_http_leave(http);
-}
-
-/** An event before the bookmark that ends a streamed list. */
-static void on_streamed(struct sw_kube_watch *w, bool is_bookmark, const struct observed_object *o,
-                        struct json_object *object)
-{
-    if (!is_bookmark) {
-        on_present(w, o, object, true);
-        return;
-    }
-    if (!sw_streq(sw_obj_annotation(object, "k8s.io/initial-events-end"), "true"))
-        return;
-    sw_timer_stop(w->silence);
-    end_list(w, o->resource_version);
-}
-
 static int on_event(void *arg, const char *type, struct json_object *object, struct sw_err *err)
 {
     struct sw_kube_watch *w = arg;
@@ -371,15 +299,11 @@ static int on_event(void *arg, const char *type, struct json_object *object, str
     if (sw_streq(type, "DELETED")) {
         if (observed_remove(w->observed, &o))
             report(w, SW_WATCH_DELETED, &o, object);
-    } else if (w->streaming) {
-        on_streamed(w, is_bookmark, &o, object);
     } else if (!is_bookmark) {
         on_present(w, &o, object, false);
     }
     if (w->closed)
         return SW_CANCELED;
-    if (w->streaming)
-        return 0;                        /* what is only half there is not watched from */
     note_version(w, o.resource_version); /* last: what was not reported must come again */
     if (is_bookmark && w->partial)       /* the existing objects came before it */
         on_whole(w);
@@ -414,7 +338,7 @@ static void on_head(int http_status, void *arg)
     kube_note_server(w->k, &up); /* its end may be minutes away */
     kube_note_resumed(w->k);
     w->refused_ms = 0;
-    if (w->reported_error && !w->closed && !w->streaming) {
+    if (w->reported_error && !w->closed) {
         w->reported_error = 0;
         report(w, SW_WATCH_SYNCED, NULL, NULL);
     }
@@ -425,14 +349,21 @@ static int on_data(int http_status, const char *bytes, size_t len, struct sw_err
     struct sw_kube_watch *w = arg;
     if (w->closed)
         return SW_CANCELED;
-    if (w->streaming)
-        sw_timer_set(w->silence, STREAM_SILENT_MS);
     if (http_status == 200)
         return sw_stream_feed(w->stream, bytes, len, err);
     if ((size_t)w->body->bpos + len > MAX_STATUS_BYTES)
         return sw_err_set(err, SW_INVALID, "the server's answer is too large");
     (void)printbuf_memappend(w->body, bytes, (int)len);
     return 0;
+}
+
+static void drop_transfer(struct sw_kube_watch *w)
+{
+    w->transfer = NULL;
+    if (w->body)
+        printbuf_free(SW_TAKE(w->body));
+    sw_stream_free(SW_TAKE(w->stream));
+    sw_err_done(&w->end);
 }
 
 /** The code and message for the end of a connection. */
@@ -452,13 +383,6 @@ static int read_end(struct sw_kube_watch *w, const struct sw_http_result *r, str
     return code;
 }
 
-/** The server does not stream lists (its feature gate WatchList is off), or nothing that it is
- * asked for this way: a list says which. */
-static bool refuses_stream(const struct sw_kube_watch *w, const struct sw_http_result *r)
-{
-    return w->streaming && (r->http_status == 400 || r->http_status == 422);
-}
-
 static void on_done(const struct sw_http_result *r, void *arg)
 {
     struct sw_kube_watch *w = arg;
@@ -468,22 +392,12 @@ static void on_done(const struct sw_http_result *r, void *arg)
     kube_note_server(w->k, r);
     if (w->closed)
         return;
-    if (refuses_stream(w, r)) {
-        w->streaming = false;
-        kube_refuse_streams(w->k);
-        drop_transfer(w);
-        request_list(w);
-        return;
-    }
     SW_ERR(err);
     int code = read_end(w, r, &err);
     if (r->http_status == 200 && r->code == SW_UNAVAILABLE)
         w->k->broken = true;
-    if (w->partial || w->streaming)
+    if (w->partial)
         w->must_list = true;
-    if (w->streaming && (code == SW_GONE || r->http_status == HTTP_TOO_LARGE_VERSION))
-        w->any_version = true;
-    w->streaming = false;
     bool lasted = sw_loop_now_ms(w->k->loop) - w->began_ms >= GOOD_LIFE_MS;
     bool worked = r->http_status == 200 && (w->had_events || lasted);
     drop_transfer(w);
@@ -512,8 +426,6 @@ static void start_watch(struct sw_kube_watch *w)
     SW_ERR(err);
     int rc = kube_headers(k, NULL, NULL, w->as_user, &headers, &err);
     if (rc < 0) {
-        w->must_list |= w->streaming;
-        w->streaming = false;
         on_failure(w, rc, 0, 0, &err);
         return;
     }
@@ -530,12 +442,7 @@ static void start_watch(struct sw_kube_watch *w)
     SW_AUTO_CHARS *path = collection_path(w);
     kube_path_add(&path, "watch", "true");
     kube_path_add(&path, "allowWatchBookmarks", "true");
-    if (w->streaming) {
-        kube_path_add(&path, "sendInitialEvents", "true");
-        kube_path_add(&path, "resourceVersionMatch", "NotOlderThan");
-        sw_timer_set(w->silence, k->opts.timeout_ms);
-    }
-    if (w->streaming ? must_be_newer(w) : !w->partial)
+    if (!w->partial)
         kube_path_add(&path, "resourceVersion", w->resource_version);
     kube_path_add_int(&path, "timeoutSeconds", SERVER_S + (int)(kube_random(k) * SERVER_S));
     SW_AUTO_CHARS *url = sw_printf("%s%s", k->base_url, path);
@@ -577,14 +484,11 @@ static void copy_opts(struct sw_kube_watch *w, const struct sw_watch_opts *o)
         w->field_selector = sw_printf("metadata.name=%s%s%s", o->name, o->field_selector ? "," : "",
                                       o->field_selector ? o->field_selector : "");
     }
-    bool keeps = false; /* else all is kept but what they name */
     while (o->fields && o->fields[n])
-        keeps |= o->fields[n++][0] != '!';
-    w->fields = sw_zalloc(n + 2, sizeof *w->fields);
+        n++;
+    w->fields = sw_zalloc(n + 1, sizeof *w->fields);
     for (size_t i = 0; i < n; i++)
         w->fields[i] = sw_strdup(o->fields[i]);
-    if (keeps)
-        w->fields[n] = sw_strdup("metadata.annotations.k8s\\.io/initial-events-end");
 }
 
 struct sw_kube_watch *sw_kube_watch_open(struct sw_kube *k, const struct sw_kind *kind,
@@ -601,7 +505,6 @@ struct sw_kube_watch *sw_kube_watch_open(struct sw_kube *k, const struct sw_kind
     w->observed = observed_new();
     w->resource_version = sw_strdup("");
     w->pause = sw_timer_new(k->loop, on_pause_over, w);
-    w->silence = sw_timer_new(k->loop, on_silence, w);
     LIST_INSERT_HEAD(&k->watches, w, in_all);
     /* if it cannot be compiled the list fails with the same message, which is reported */
     SW_ERR(err);
@@ -620,7 +523,6 @@ static void watch_free(void *arg)
     drop_transfer(w);
     observed_free(w->observed);
     sw_timer_free(w->pause);
-    sw_timer_free(w->silence);
     sw_projection_free(w->projection);
     for (char **field = w->fields; *field; field++)
         free(*field);
@@ -640,7 +542,6 @@ void sw_kube_watch_close(struct sw_kube_watch *w)
     w->closed = true;
     LIST_REMOVE(w, in_all);
     sw_timer_stop(w->pause);
-    sw_timer_stop(w->silence);
     sw_kube_cancel(SW_TAKE(w->list));
     sw_http_cancel(w->transfer);
     sw_http_defer(w->k->http, watch_free, w);

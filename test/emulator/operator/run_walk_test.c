@@ -132,8 +132,7 @@ static void ready_cluster_costs_no_request(void **state)
 static void count_from_the_resource(const struct sw_emu_request *req,
                                     struct sw_emu_fault *fault SW_UNUSED, struct world *w)
 {
-    if (sw_streq(req->resource, "specialresources") &&
-        (sw_streq(req->verb, "list") || strstr(req->path, "sendInitialEvents")))
+    if (sw_streq(req->resource, "specialresources") && sw_streq(req->verb, "list"))
         world_count(w);
 }
 

@@ -135,8 +135,7 @@ static void leader_without_a_lease_keeps_what_it_knows(void **state)
     struct sw_simulation_end end;
     run("{\"plan\":{\"faults\":["
         "{\"kind\":\"Lease\",\"answer\":500,\"from\":\"500ms\",\"until\":\"30s\"},"
-        "{\"kind\":\"Node\",\"verb\":[\"list\",\"watch\"],\"answer\":500,\"from\":\"500ms\","
-        "\"until\":\"3m\"}]}"
+        "{\"kind\":\"Node\",\"verb\":\"list\",\"answer\":500,\"from\":\"500ms\",\"until\":\"3m\"}]}"
         "}",
         &story, &end);
     assert_int_equal(end.n_lives, 1);

@@ -38,9 +38,7 @@ struct fixture {
     char *watch_path; /* of the last one */
     int watch_status; /* 0: 200 */
     const char *watch_reason;
-    int fail_watches;  /* so many get @watch_status */
-    const char *minor; /* of the server's version, which is asked for before; NULL: it is not */
-    int n_versions;
+    int fail_watches; /* so many get @watch_status */
 };
 
 #define LIST(version, items)                                                                       \
@@ -74,11 +72,6 @@ static void on_watch_request(struct fixture *f, struct sreq *req)
 static void on_request(struct server *srv SW_UNUSED, struct sreq *req, void *arg)
 {
     struct fixture *f = arg;
-    if (sw_streq(req->path, "/version")) {
-        SW_AUTO_CHARS *version = sw_printf("{\"major\":\"1\",\"minor\":\"%s\"}", f->minor);
-        reply(req, 200, version);
-        return;
-    }
     if (strstr(req->path, "watch=true")) {
         on_watch_request(f, req);
         return;
@@ -131,20 +124,6 @@ static void on_event(const struct sw_watch_event *e, void *arg)
                                    : "");
 }
 
-static void on_version(const struct sw_kube_answer *a, void *arg)
-{
-    struct fixture *f = arg;
-    assert_int_equal(a->code, 0);
-    f->n_versions++;
-}
-
-static void ask_version(struct fixture *f)
-{
-    int before = f->n_versions;
-    assert_non_null(sw_kube_version(f->k, NULL, on_version, f));
-    run_until(f->loop, &f->n_versions, before + 1);
-}
-
 static void start(struct fixture *f, const struct sw_watch_opts *opts)
 {
     f->loop = sw_loop_new(&(struct sw_loop_opts){ .virtual_clock = true });
@@ -156,8 +135,6 @@ static void start(struct fixture *f, const struct sw_watch_opts *opts)
     SW_ERR(err);
     assert_int_equal(sw_kube_new(f->loop, c, &(struct sw_kube_opts){ .seed = 1 }, &f->k, &err), 0);
     sw_kube_config_free(c);
-    if (f->minor)
-        ask_version(f);
     f->w = sw_kube_watch_open(f->k, &nodes, opts, on_event, f);
     assert_int_equal(f->n_told, 0);
 }
@@ -232,155 +209,6 @@ static void without_a_list_a_watch_cut_short_lists_after_all(void **state)
     assert_string_equal(f.told, "+b +c +a -? -c =sync");
     assert_non_null(strstr(f.watch_path, "resourceVersion=90&"));
     assert_int_equal(f.n_lists, 1);
-    tear_down(&f);
-}
-
-/* ---- streamed lists -----------------------------------------------------------------------------
- */
-
-#define INITIAL_END(version)                                                                       \
-    EVENT("BOOKMARK", "{\"kind\":\"Node\",\"metadata\":{\"resourceVersion\":\"" version            \
-                      "\",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}}}")
-
-static void a_newer_server_streams_the_list(void **state)
-{
-    (void)state;
-    struct fixture f = { .minor = "36" };
-    start_watching(&f, NULL);
-    assert_non_null(strstr(f.watch_path, "/api/v1/nodes?watch=true&allowWatchBookmarks=true&"
-                                         "sendInitialEvents=true&resourceVersionMatch="
-                                         "NotOlderThan&timeoutSeconds="));
-    send_chunk(f.watch, EVENT("ADDED", NODE("a", "1", "5")) EVENT("ADDED", NODE("b", "2", "6")));
-    run_until(f.loop, &f.n_told, 2);
-    assert_false(sw_kube_watch_is_synced(f.w));
-    send_chunk(f.watch, INITIAL_END("10") EVENT("MODIFIED", NODE("a", "1", "12")));
-    run_until(f.loop, &f.n_told, 4);
-    assert_string_equal(f.told, "+a +b =sync ~a");
-    end_chunks(f.watch);
-    run_until(f.loop, &f.n_watches, 2); /* goes on as any watch */
-    assert_non_null(strstr(f.watch_path, "allowWatchBookmarks=true&resourceVersion=12&"));
-    assert_int_equal(f.n_lists, 0);
-    tear_down(&f);
-}
-
-static void the_end_of_a_stream_is_found_whatever_fields_are_kept(void **state)
-{
-    static const char *const keep[] = { "metadata.labels", NULL };
-    static const char *const drop[] = { "!metadata.managedFields", NULL };
-    (void)state;
-    for (int i = 0; i < 2; i++) {
-        struct fixture f = { .minor = "36" };
-        start_watching(&f, &(struct sw_watch_opts){ .fields = i ? drop : keep });
-        send_chunk(f.watch, EVENT("ADDED", NODE("a", "1", "5")) INITIAL_END("10"));
-        run_until(f.loop, &f.n_told, 2);
-        assert_string_equal(f.told, "+a =sync");
-        assert_null(sw_json_find(f.last, "metadata", "annotations", NULL));
-        assert_null(sw_json_find(f.last, "metadata", "managedFields", NULL));
-        assert_string_equal(sw_json_str(f.last, "", "metadata", "labels", "v", NULL), "5");
-        tear_down(&f);
-    }
-}
-
-static void a_stream_cut_short_begins_again(void **state)
-{
-    (void)state;
-    struct fixture f = { .minor = "36" };
-    start_watching(&f, NULL);
-    send_chunk(f.watch, EVENT("ADDED", NODE("a", "1", "50")) EVENT("ADDED", NODE("b", "2", "6")));
-    run_until(f.loop, &f.n_told, 2);
-    conn_reset(f.watch);
-    run_until(f.loop, &f.n_watches, 2);
-    assert_non_null(strstr(f.watch_path, "sendInitialEvents=true"));
-    assert_null(strstr(f.watch_path, "resourceVersion=")); /* of b only an older one was told */
-    send_chunk(f.watch, EVENT("ADDED", NODE("b", "2", "6")) INITIAL_END("60"));
-    run_until(f.loop, &f.n_told, 5);
-    assert_string_equal(f.told, "+a +b -? -a =sync");
-    assert_int_equal(f.n_lists, 0);
-    tear_down(&f);
-}
-
-static void an_expired_version_streams_again_and_tells_the_difference(void **state)
-{
-    (void)state;
-    struct fixture f = { .minor = "36" };
-    start_watching(&f, NULL);
-    send_chunk(f.watch, EVENT("ADDED", NODE("a", "1", "5")) EVENT("ADDED", NODE("b", "2", "6"))
-                            INITIAL_END("10"));
-    run_until(f.loop, &f.n_told, 3);
-    send_chunk(f.watch, EXPIRED);
-    run_until(f.loop, &f.n_watches, 2);
-    assert_non_null(strstr(f.watch_path, "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&"
-                                         "resourceVersion=10&"));
-    send_chunk(f.watch, EVENT("ADDED", NODE("a", "1", "5")) EVENT("ADDED", NODE("c", "3", "90"))
-                            INITIAL_END("91"));
-    run_until(f.loop, &f.n_told, 7);
-    assert_string_equal(f.told, "+a +b =sync +c -? -b =sync");
-    assert_int_equal(f.n_lists, 0);
-    tear_down(&f);
-}
-
-static void a_server_that_refuses_to_stream_is_listed_from_then_on(void **state)
-{
-    static const int refusals[] = { 400, 422 };
-    (void)state;
-    for (size_t i = 0; i < SW_COUNT(refusals); i++) {
-        struct fixture f = { .minor = "33+",
-                             .lists = { LIST("10", NODE("a", "1", "5")) },
-                             .fail_watches = 1,
-                             .watch_status = refusals[i],
-                             .watch_reason = "Invalid" };
-        start_watching(&f, NULL);
-        run_until(f.loop, &f.n_watches, 2);
-        assert_string_equal(f.told, "+a =sync"); /* no error is told */
-        assert_non_null(strstr(f.watch_path, "resourceVersion=10&"));
-        send_chunk(f.watch, EXPIRED);
-        run_until(f.loop, &f.n_watches, 3);
-        assert_null(strstr(f.watch_path, "sendInitialEvents"));
-        assert_int_equal(f.n_lists, 2);
-        f.minor = "34"; /* upgraded */
-        ask_version(&f);
-        send_chunk(f.watch, EXPIRED);
-        run_until(f.loop, &f.n_watches, 4);
-        assert_non_null(strstr(f.watch_path, "sendInitialEvents"));
-        tear_down(&f);
-    }
-}
-
-static void a_server_that_never_ends_the_stream_is_listed(void **state)
-{
-    (void)state;
-    struct fixture f = { .minor = "36", .lists = { LIST("10", NODE("a", "1", "5")) } };
-    start_watching(&f, NULL);
-    send_chunk(f.watch, EVENT("ADDED", NODE("a", "1", "5")) BOOKMARK("9"));
-    run_until(f.loop, &f.n_watches, 2);
-    assert_string_equal(f.told, "+a =sync");
-    assert_int_equal(f.n_lists, 1);
-    assert_non_null(strstr(f.watch_path, "resourceVersion=10&"));
-    tear_down(&f);
-}
-
-static void an_older_server_is_not_asked_to_stream(void **state)
-{
-    (void)state;
-    struct fixture f = { .minor = "31", .lists = { LIST("10", NODE("a", "1", "5")) } };
-    start_watching(&f, NULL);
-    assert_string_equal(f.told, "+a =sync");
-    assert_null(strstr(f.watch_path, "sendInitialEvents"));
-    tear_down(&f);
-}
-
-static void a_stream_that_is_forbidden_is_told(void **state)
-{
-    (void)state;
-    struct fixture f = {
-        .minor = "36", .fail_watches = 1, .watch_status = 403, .watch_reason = "Forbidden"
-    };
-    start_watching(&f, NULL);
-    run_until(f.loop, &f.n_watches, 2);
-    assert_non_null(strstr(f.watch_path, "sendInitialEvents"));
-    send_chunk(f.watch, EVENT("ADDED", NODE("a", "1", "5")) INITIAL_END("10"));
-    run_until(f.loop, &f.n_told, 3);
-    assert_string_equal(f.told, "!forbidden +a =sync");
     tear_down(&f);
 }
 
@@ -855,14 +683,6 @@ int main(void)
         cmocka_unit_test(a_list_is_told_then_events),
         cmocka_unit_test(without_a_list_the_watch_brings_what_there_is),
         cmocka_unit_test(without_a_list_a_watch_cut_short_lists_after_all),
-        cmocka_unit_test(a_newer_server_streams_the_list),
-        cmocka_unit_test(the_end_of_a_stream_is_found_whatever_fields_are_kept),
-        cmocka_unit_test(a_stream_cut_short_begins_again),
-        cmocka_unit_test(an_expired_version_streams_again_and_tells_the_difference),
-        cmocka_unit_test(a_server_that_refuses_to_stream_is_listed_from_then_on),
-        cmocka_unit_test(a_server_that_never_ends_the_stream_is_listed),
-        cmocka_unit_test(an_older_server_is_not_asked_to_stream),
-        cmocka_unit_test(a_stream_that_is_forbidden_is_told),
         cmocka_unit_test(an_event_may_be_split_anywhere),
         cmocka_unit_test(a_broken_watch_goes_on_where_it_stopped),
         cmocka_unit_test(a_connection_that_broke_off_is_told_when_it_is_answered_again),
