@@ -253,7 +253,7 @@ char *sw_kind_resource(const struct sw_emu_kind *kind)
 
 static bool matches(const struct sw_emu_kind *kind, const char *group, const char *version)
 {
-    return kind->served && strcmp(kind->group, group) == 0 &&
+    return kind->served && sw_streq(kind->group, group) &&
            (!version || sw_kind_serves(kind, version));
 }
 
@@ -261,7 +261,7 @@ struct sw_emu_kind *sw_kinds_by_kind(struct sw_kinds *kinds, const char *group, 
                                      const char *kind)
 {
     for (size_t i = 0; i < kinds->n; i++)
-        if (strcmp(kinds->kinds[i]->kind, kind) == 0 && matches(kinds->kinds[i], group, version))
+        if (sw_streq(kinds->kinds[i]->kind, kind) && matches(kinds->kinds[i], group, version))
             return kinds->kinds[i];
     return NULL;
 }

@@ -57,7 +57,7 @@ spec:
               fixed:
                 type: string
                 x-kubernetes-validations: [{rule: self == oldSelf, message: it is immutable}]
-              parts: {type: array, items: {type: object, properties: {name: {type: string}}}}
+              parts: {type: array, maxItems: 100, items: {type: object, properties: {name: {type: string, maxLength: 100}}}}
 END
 }
 box() { # NAME SPEC
