@@ -1,7 +1,6 @@
 #include "cli/commands/run_rights.h"
 
 #include <json-c/json.h>
-#include <string.h>
 
 #include "cli/recipe/rights.h"
 #include "data/data.h"
@@ -14,9 +13,7 @@ extern const struct sw_embedded sw_deploy_rights[];
 /* Create an object, as an administrator does. One that is there stays. */
 static int create(struct sw_store *store, struct json_object *doc, struct sw_err *err)
 {
-    const char *version = sw_obj_api_version(doc), *slash = strchr(version, '/');
-    SW_AUTO_CHARS *group = slash ? sw_strndup(version, (size_t)(slash - version)) : sw_strdup("");
-    const struct sw_emu_kind *kind = sw_store_kind(store, group, sw_obj_kind(doc));
+    const struct sw_emu_kind *kind = sw_store_kind_of(store, doc);
     static const struct sw_store_opts opts = { .manager = "kubectl" };
     SW_STATUS(status);
     if (!kind)

@@ -96,8 +96,7 @@ static void take_resources(struct status *s, struct json_object *docs)
             .status = sw_json_get(doc, "status"),
             .nodes = s->nodes,
             .is_deleting = sw_json_find(doc, "metadata", "deletionTimestamp", NULL),
-            .is_paused = sw_streq(sw_json_str(doc, "", "spec", "managementState", NULL),
-                                  "Unmanaged"),
+            .is_paused = sw_report_is_paused(doc),
             .packs = true,
             .now_ms = sw_now_ms(),
         };

@@ -50,8 +50,7 @@ static bool is_walked(struct json_object *doc)
 {
     return sw_json_int(doc, 0, "status", "observedGeneration", NULL) >=
                sw_json_int(doc, 0, "metadata", "generation", NULL) ||
-           sw_streq(sw_json_str(doc, "", "spec", "managementState", NULL), "Unmanaged") ||
-           sw_json_find(doc, "metadata", "deletionTimestamp", NULL);
+           sw_report_is_paused(doc) || sw_json_find(doc, "metadata", "deletionTimestamp", NULL);
 }
 
 static void tell_unwalked(const char *name, char **last)
@@ -70,7 +69,7 @@ static int judge(const struct wait_opts *opts, const char *name, struct json_obj
     const struct sw_report report = {
         .name = name,
         .status = sw_json_get(doc, "status"),
-        .is_paused = sw_streq(sw_json_str(doc, "", "spec", "managementState", NULL), "Unmanaged"),
+        .is_paused = sw_report_is_paused(doc),
     };
     (void)sw_inventory_of(report.status);
     const char *phase = doc ? sw_report_phase(&report) : "deleted";

@@ -7,6 +7,7 @@
 #include "cli/cluster/requests.h"
 #include "cli/recipe/absent_charts.h"
 #include "cli/view/explain_nodes.h"
+#include "cli/view/report.h"
 #include "cli/view/text.h"
 #include "data/data.h"
 #include "operator/engine/readiness/gate.h"
@@ -474,8 +475,7 @@ struct json_object *sw_explain(struct sw_connection *conn, struct json_object *r
     struct json_object *states = sw_json_get(status, "states");
     (void)sw_inventory_of(status);
     const char *text = sw_json_str(status, "no controller has looked at it yet", "state", NULL);
-    const char *management = sw_json_str(resource, "", "spec", "managementState", NULL);
-    const bool is_paused = sw_streq(management, "Unmanaged") &&
+    const bool is_paused = sw_report_is_paused(resource) &&
                            !sw_json_find(resource, "metadata", "deletionTimestamp", NULL);
     const char *is = is_paused                         ? "Paused"
                      : sw_starts_with(text, "Ready")   ? "Ready"

@@ -36,6 +36,11 @@ struct json_object *sw_report_nodes(struct json_object *items)
     return nodes;
 }
 
+bool sw_report_is_paused(struct json_object *resource)
+{
+    return sw_streq(sw_json_str(resource, "", "spec", "managementState", NULL), "Unmanaged");
+}
+
 const char *sw_report_phase(const struct sw_report *report)
 {
     if (is_true(report->status, "Ready"))

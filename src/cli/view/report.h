@@ -31,6 +31,8 @@ struct sw_report {
  */
 struct json_object *sw_report_nodes(struct json_object *items);
 
+/** Does @resource stay as it is until slipway resume (spec.managementState)? */
+bool sw_report_is_paused(struct json_object *resource);
 /** The phase in one word: "Ready", "Errored" or "Progressing". Static. */
 const char *sw_report_phase(const struct sw_report *report);
 

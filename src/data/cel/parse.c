@@ -144,6 +144,14 @@ static void parse_args(struct parser *p, struct cel_node *node, size_t *cap)
     }
 }
 
+/* The brace behind the last entry of a map or message. */
+static void expect_map_end(struct parser *p)
+{
+    if (!p->failed && !take(p, "}"))
+        (void)fail(p, p->now.kind == CEL_T_END ? "mismatched input '%s'" : "extraneous input '%s'",
+                   "{'}', ','}");
+}
+
 static struct cel_node *parse_list(struct parser *p)
 {
     struct cel_node *node = node_at(p, CEL_NEW_LIST, p->now.at);
@@ -175,9 +183,7 @@ static struct cel_node *parse_map(struct parser *p)
         if (!take(p, ","))
             break;
     }
-    if (!p->failed && !take(p, "}"))
-        (void)fail(p, p->now.kind == CEL_T_END ? "mismatched input '%s'" : "extraneous input '%s'",
-                   "{'}', ','}");
+    expect_map_end(p);
     return node;
 }
 
@@ -326,9 +332,7 @@ static struct cel_node *parse_message(struct parser *p, const char *name)
         if (!take(p, ","))
             break;
     }
-    if (!p->failed && !take(p, "}"))
-        (void)fail(p, p->now.kind == CEL_T_END ? "mismatched input '%s'" : "extraneous input '%s'",
-                   "{'}', ','}");
+    expect_map_end(p);
     return node;
 }
 
