@@ -176,8 +176,9 @@ struct request_spec {
     const char *purpose; /* static */
     const char *accept;  /* static */
     enum request_form form;
-    bool repeatable; /* it is idempotent */
-    bool ahead;      /* goes to the front of the queue */
+    bool repeatable;    /* it is idempotent */
+    bool unconditional; /* a write that no other one can outdate: a conflict passes */
+    bool ahead;         /* goes to the front of the queue */
     int retries;
     int timeout_ms;
     size_t max_bytes;           /* of a body kept whole; 0: MAX_BODY_BYTES */

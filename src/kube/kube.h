@@ -181,7 +181,9 @@ struct sw_request_opts {
     int timeout_ms; /* from when it is sent, each try anew; 0: the client's */
     /** The number of retries after SW_UNAVAILABLE, with capped back-off and jitter, or after the
      * server's Retry-After. Requests that are not idempotent (create, JSON patch) are only repeated
-     * if the server cannot have processed them. */
+     * if the server cannot have processed them. Ten of them at most after a conflict with another
+     * writer of the same moment, for merge patches and applies of no certain resourceVersion or
+     * uid, and for deletes (kubectl does so, too). */
     int retries;
     bool ahead;              /* insert it at the front of the queue */
     const char *subresource; /* "status", "scale", "eviction", ... */

@@ -9,7 +9,7 @@
 #include "data/data.h"
 #include "kube/internal.h"
 
-enum { RETRY_FIRST_MS = 250, RETRY_CAP_MS = 10000, RETRY_AFTER_CAP_MS = 60000 };
+enum { RETRY_FIRST_MS = 250, RETRY_CAP_MS = 10000, RETRY_AFTER_CAP_MS = 60000, MAX_CONFLICTS = 10 };
 
 static void pump(struct sw_kube *k);
 
@@ -293,12 +293,23 @@ static void run_timer(struct sw_kube_request *r, int64_t in_ms)
     sw_timer_set(r->timer, in_ms);
 }
 
+/* Has the conflict a cause that stays: fields that other managers have, or a uid that was asked
+ * for? The latter's message is "Precondition failed: UID in precondition: ..." */
+static bool is_lasting_conflict(struct json_object *status)
+{
+    struct json_object *causes = sw_json_find(status, "details", "causes", NULL);
+    return sw_json_find_by(causes, "reason", "FieldManagerConflict") ||
+           strstr(sw_json_str(status, "", "message", NULL), "recondition");
+}
+
 /** Whether another try is allowed and could help. */
 static bool may_retry(const struct sw_kube_request *r, const struct sw_http_result *result)
 {
     if (r->n_tries > r->spec.retries || r->told)
         return false;
     bool refused = result->http_status == 429 || result->unsent;
+    if (result->http_status == 409 && (!r->spec.unconditional || r->n_tries > MAX_CONFLICTS))
+        return false;
     if (!refused && !r->spec.repeatable)
         return false;
     if (result->code == SW_UNAVAILABLE)
@@ -307,11 +318,13 @@ static bool may_retry(const struct sw_kube_request *r, const struct sw_http_resu
         return false;
     const char *reason;
     struct json_object *status = NULL;
-    if (result->http_status >= 500 && r->body)
+    if ((result->http_status >= 500 || result->http_status == 409) && r->body)
         status = kube_status_parse(r->body->buf, (size_t)r->body->bpos);
     int code = kube_answer_code(result->http_status, status, &reason);
+    const bool passes = code == SW_UNAVAILABLE ||
+                        (result->http_status == 409 && !is_lasting_conflict(status));
     (void)json_object_put(status);
-    return code == SW_UNAVAILABLE;
+    return passes;
 }
 
 static void on_done(const struct sw_http_result *result, void *arg)

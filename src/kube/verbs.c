@@ -103,6 +103,20 @@ static struct json_object *delete_body(const struct sw_request_opts *o)
     return doc;
 }
 
+/* Can a conflict that has no cause of its own be with a writer of the same moment alone? */
+static bool is_unconditional(const struct call *c)
+{
+    static const char *const conditions[] = { "resourceVersion", "uid" };
+    if (c->verb == V_DELETE)
+        return !c->opts->resource_version;
+    if (c->verb != V_MERGE && c->verb != V_STRATEGIC && c->verb != V_APPLY)
+        return false;
+    for (size_t i = 0; i < SW_COUNT(conditions); i++)
+        if (sw_json_find(c->body, "metadata", conditions[i], NULL))
+            return false;
+    return true;
+}
+
 static void common_opts(struct request_spec *s, const struct sw_request_opts *o)
 {
     s->retries = o->retries;
@@ -127,6 +141,7 @@ static struct sw_kube_request *call(struct sw_kube *k, struct call c, sw_kube_an
                               .what = call_text(&c),
                               .path = kube_path(c.kind, c.ns, c.name, c.opts->subresource),
                               .repeatable = verb->repeatable,
+                              .unconditional = is_unconditional(&c),
                               .form = c.verb == V_LIST ? FORM_LIST : FORM_OBJECT,
                               .fields = c.opts->fields };
     common_opts(&s, c.opts);

@@ -18,7 +18,7 @@ extern const struct sw_embedded sw_deploy_crds[];
 enum {
     RETRIES = 1000000,
     POLL_MS = 20,
-    CONFLICT_MS = 200, /* another has written at the same moment: tried again ... */
+    CONFLICT_MS = 200, /* another has written while fields were taken over: read again ... */
     MAX_CONFLICTS = 10 /* ... so often */
 };
 
@@ -62,15 +62,6 @@ static void finish(struct sw_install *in, int code, const struct sw_err *err)
     done(code, &copy, arg);
 }
 
-/* @return whether the request is sent again soon */
-static bool try_again(struct sw_install *in, int code)
-{
-    if (code != SW_CONFLICT || in->n_conflicts++ >= MAX_CONFLICTS)
-        return false;
-    sw_timer_set(in->timer, CONFLICT_MS);
-    return true;
-}
-
 static void on_applied(const struct sw_kube_answer *a, void *arg)
 {
     struct sw_install *in = arg;
@@ -85,8 +76,7 @@ static void on_applied(const struct sw_kube_answer *a, void *arg)
         finish(in, SW_CONFLICT, &paused);
         return;
     }
-    if (!try_again(in, a->code))
-        finish(in, a->code, a->err);
+    finish(in, a->code, a->err);
 }
 
 /* ---- definitions -------------------------------------------------------------------------------
@@ -99,8 +89,7 @@ static void on_crd(const struct sw_kube_answer *a, void *arg)
     struct sw_install *in = arg;
     in->req = NULL;
     if (a->code < 0) {
-        if (!try_again(in, a->code))
-            finish(in, a->code, a->err);
+        finish(in, a->code, a->err);
         return;
     }
     in->next_crd++;
@@ -206,7 +195,9 @@ static void on_taken_over(const struct sw_kube_answer *a, void *arg)
     in->req = NULL;
     if (a->code == 0)
         apply(in);
-    else if (!try_again(in, a->code))
+    else if (a->code == SW_CONFLICT && in->n_conflicts++ < MAX_CONFLICTS)
+        sw_timer_set(in->timer, CONFLICT_MS);
+    else
         finish(in, a->code, a->err);
 }
 

@@ -87,10 +87,41 @@ static int finish(struct wait *w, struct sw_kube_request *req, struct sw_err *er
     return rc;
 }
 
+enum { MAX_CONFLICTS = 10 }; /* of a change: how often the object is read again */
+
+/* Where callers leave it open. */
+static const struct sw_request_opts retried = { .retries = 3 };
+
+static const struct sw_request_opts *or_retried(const struct sw_request_opts *opts)
+{
+    return opts ? opts : &retried;
+}
+
+/* Is a discovery to be sent again, @n tries having ended with @rc? The client itself does not,
+ * since what an aggregated API server does not answer may last. */
+static bool discover_again(struct sw_connection *conn, int rc, int n, struct sw_err *err)
+{
+    enum { TRIES = 4, PAUSE_MS = 200 };
+    if (rc != SW_UNAVAILABLE || n >= TRIES || !sw_kube_has_answered(conn->kube))
+        return false;
+    const int64_t until_ms = sw_loop_now_ms(conn->loop) + PAUSE_MS;
+    for (int64_t ms = PAUSE_MS; ms > 0; ms = until_ms - sw_loop_now_ms(conn->loop)) {
+        if (conn->signal || left_ms(conn) <= ms)
+            return false;
+        sw_loop_step(conn->loop, ms);
+    }
+    sw_err_done(err);
+    return true;
+}
+
 int sw_cluster_kinds(struct sw_connection *conn, struct sw_err *err)
 {
-    struct wait w = { .conn = conn };
-    return finish(&w, sw_kube_discover(conn->kube, "*", on_done, &w), err);
+    int rc, n = 0;
+    do {
+        struct wait w = { .conn = conn };
+        rc = finish(&w, sw_kube_discover(conn->kube, "*", on_done, &w), err);
+    } while (discover_again(conn, rc, ++n, err));
+    return rc;
 }
 
 static void on_gates(int code, const struct sw_gates_answer *gates, const struct sw_err *err,
@@ -141,10 +172,12 @@ struct sw_kind_list sw_cluster_removable(const struct sw_connection *conn)
 int sw_cluster_kind(struct sw_connection *conn, const char *api_version, const char *kind,
                     const struct sw_kind **out, struct sw_err *err)
 {
-    struct wait w = { .conn = conn };
-    *out = NULL;
-    int rc = finish(&w, sw_kube_kind(conn->kube, api_version, kind, on_kind, &w), err);
-    *out = w.kind;
+    int rc, n = 0;
+    do {
+        struct wait w = { .conn = conn };
+        rc = finish(&w, sw_kube_kind(conn->kube, api_version, kind, on_kind, &w), err);
+        *out = w.kind;
+    } while (discover_again(conn, rc, ++n, err));
     return rc;
 }
 
@@ -153,7 +186,7 @@ int sw_cluster_list(struct sw_connection *conn, const struct sw_kind *kind, cons
                     struct sw_err *err)
 {
     struct wait w = { .conn = conn, .items = json_object_new_array() };
-    int rc = finish(&w, sw_kube_list(conn->kube, kind, ns, opts, on_answer, &w), err);
+    int rc = finish(&w, sw_kube_list(conn->kube, kind, ns, or_retried(opts), on_answer, &w), err);
     json_object_put(w.object);
     if (rc < 0)
         json_object_put(w.items);
@@ -167,7 +200,8 @@ int sw_cluster_get(struct sw_connection *conn, const struct sw_kind *kind, const
                    struct json_object **object, struct sw_err *err)
 {
     struct wait w = { .conn = conn };
-    int rc = finish(&w, sw_kube_get(conn->kube, kind, ns, name, opts, on_answer, &w), err);
+    int rc = finish(&w, sw_kube_get(conn->kube, kind, ns, name, or_retried(opts), on_answer, &w),
+                    err);
     *object = w.object;
     return rc;
 }
@@ -266,7 +300,8 @@ int sw_cluster_delete(struct sw_connection *conn, const struct sw_kind *kind, co
                       const char *name, const struct sw_request_opts *opts, struct sw_err *err)
 {
     struct wait w = { .conn = conn };
-    int rc = finish(&w, sw_kube_delete(conn->kube, kind, ns, name, opts, on_answer, &w), err);
+    int rc = finish(&w, sw_kube_delete(conn->kube, kind, ns, name, or_retried(opts), on_answer, &w),
+                    err);
     json_object_put(w.object);
     return rc;
 }
@@ -276,7 +311,8 @@ int sw_cluster_apply(struct sw_connection *conn, const struct sw_kind *kind, con
                      struct json_object **out, struct sw_err *err)
 {
     struct wait w = { .conn = conn };
-    int rc = finish(&w, sw_kube_apply(conn->kube, kind, ns, name, doc, opts, on_answer, &w), err);
+    int rc = finish(
+        &w, sw_kube_apply(conn->kube, kind, ns, name, doc, or_retried(opts), on_answer, &w), err);
     *out = w.object;
     return rc;
 }
@@ -296,10 +332,29 @@ int sw_cluster_patch(struct sw_connection *conn, const struct sw_kind *kind, con
 {
     struct wait w = { .conn = conn };
     int rc = finish(
-        &w, sw_kube_patch(conn->kube, kind, ns, name, SW_PATCH_MERGE, patch, NULL, on_answer, &w),
+        &w,
+        sw_kube_patch(conn->kube, kind, ns, name, SW_PATCH_MERGE, patch, &retried, on_answer, &w),
         err);
     json_object_put(w.object);
     return rc;
+}
+
+int sw_cluster_change(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
+                      struct json_object *live, sw_cluster_change_fn *make, const void *arg,
+                      struct sw_err *err)
+{
+    SW_AUTO_JSON *now = json_object_get(live);
+    for (int n = 0;; n++) {
+        SW_AUTO_JSON *patch = make(now, arg);
+        int rc = patch ? sw_cluster_patch(conn, kind, ns, sw_obj_name(now), patch, err) : 0;
+        if (rc != SW_CONFLICT || n >= MAX_CONFLICTS)
+            return rc;
+        sw_err_done(err);
+        json_object_put(SW_TAKE(now));
+        rc = sw_cluster_get(conn, kind, ns, sw_obj_name(live), &retried, &now, err);
+        if (rc < 0)
+            return rc;
+    }
 }
 
 static int take_text(struct wait *w, int rc, char **text, size_t *len)

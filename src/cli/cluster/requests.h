@@ -74,6 +74,14 @@ int sw_cluster_update(struct sw_connection *conn, const struct sw_kind *kind, co
 /** A merge patch. */
 int sw_cluster_patch(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
                      const char *name, struct json_object *patch, struct sw_err *err) SW_CHECKED;
+/** What @live, as the server has it, is to be changed by: a merge patch with its resourceVersion,
+ * the caller's; NULL: nothing is to be changed. */
+typedef struct json_object *sw_cluster_change_fn(struct json_object *live, const void *arg);
+/** Patch @live by what @make makes of it; where another has written it meanwhile it is read again,
+ * whole, and @make asked once more. @return 0 | as sw_cluster_patch() */
+int sw_cluster_change(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
+                      struct json_object *live, sw_cluster_change_fn *make, const void *arg,
+                      struct sw_err *err) SW_CHECKED;
 /** What selects the pods of @object, as the server has it: its spec.selector.matchLabels as a label
  * selector, the caller's. NULL: it selects none. */
 char *sw_cluster_pod_selector(struct json_object *object);

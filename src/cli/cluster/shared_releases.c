@@ -176,6 +176,18 @@ static int forget_entry(struct leaving *l, struct json_object *ns, const char *n
     return changes;
 }
 
+/* What hands a record over. */
+struct record_heir {
+    struct json_object *resource, *heir;
+};
+
+static struct json_object *handed_over(struct json_object *record, const void *arg)
+{
+    const struct record_heir *how = arg;
+    return sw_ownership_hand_over(record, sw_obj_uid(how->resource), sw_obj_name(how->resource),
+                                  how->heir);
+}
+
 /* Helm's records of a release have its owner, too. */
 static int hand_over_records(struct leaving *l, const char *ns, const char *release,
                              struct json_object *heir, struct sw_err *err)
@@ -188,12 +200,9 @@ static int hand_over_records(struct leaving *l, const char *ns, const char *rele
         const struct sw_kind *kind = sw_kube_kind_find(l->conn->kube, "v1", kinds[k]);
         SW_AUTO_JSON *list = NULL;
         rc = kind ? sw_cluster_list(l->conn, kind, ns, &opts, &list, err) : 0;
-        for (size_t i = 0; rc == 0 && i < sw_json_len(list); i++) {
-            struct json_object *record = sw_json_at(list, i);
-            SW_AUTO_JSON *patch = sw_ownership_hand_over(record, sw_obj_uid(l->resource),
-                                                         sw_obj_name(l->resource), heir);
-            rc = patch ? sw_cluster_patch(l->conn, kind, ns, sw_obj_name(record), patch, err) : 0;
-        }
+        for (size_t i = 0; rc == 0 && i < sw_json_len(list); i++)
+            rc = sw_cluster_change(l->conn, kind, ns, sw_json_at(list, i), handed_over,
+                                   &(struct record_heir){ l->resource, heir }, err);
     }
     return rc;
 }

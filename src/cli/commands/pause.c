@@ -1,4 +1,5 @@
 /* slipway pause, resume: spec.managementState of a SpecialResource. */
+#include "base/loop.h"
 #include "cli/cluster/connect.h"
 #include "cli/cluster/leader.h"
 #include "cli/cluster/requests.h"
@@ -7,6 +8,8 @@
 
 #include <json-c/json.h>
 #include <stdio.h>
+
+enum { RETRIES = 3, REQUESTS_MS = 60000 };
 
 struct pause_opts {
     struct sw_connect_opts connect;
@@ -25,7 +28,7 @@ static int set_state(struct sw_connection *conn, const char *name, const char *w
     const struct sw_kind *kind;
     int rc = sw_cluster_resource_kind(conn, &kind, err);
     if (rc == 0)
-        rc = sw_cluster_resource(conn, name, 0, &resource, err);
+        rc = sw_cluster_resource(conn, name, RETRIES, &resource, err);
     if (rc < 0)
         return rc;
     const char *now = sw_json_str(resource, "Managed", "spec", "managementState", NULL);
@@ -61,6 +64,7 @@ static int change(const struct sw_call *call, const char *wanted, const char *do
         return rc - 1;
     const char *name = rest.items[0];
     rc = sw_connection_init(&conn, command, &opts.connect, &err);
+    conn.until_ms = rc == 0 ? sw_loop_now_ms(conn.loop) + REQUESTS_MS : 0;
     if (rc == 0)
         rc = set_state(&conn, name, wanted, &changed, &err);
     SW_AUTO_CHARS *leader = rc == 0 && changed ? sw_leader_find(&conn) : NULL;

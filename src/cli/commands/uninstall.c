@@ -79,14 +79,40 @@ static void remove_object(struct uninstall *u, const struct sw_kind *kind, const
 /* ---- resources ---------------------------------------------------------------------------------
  */
 
+/* Of whom an object is, and whose it becomes. */
+struct change_of_owner {
+    struct json_object *resource; /* the former owner */
+    struct json_object *heir;     /* {name, uid} */
+    const char *release;          /* shared */
+};
+
+static void change_owner(struct uninstall *u, const struct sw_kind *kind, const char *ns,
+                         struct json_object *live, sw_cluster_change_fn *make,
+                         const struct change_of_owner *how)
+{
+    SW_ERR(err);
+    if (!u->opts.plan && sw_cluster_change(&u->conn, kind, ns, live, make, how, &err) < 0)
+        uninstall_failed(u, &err);
+}
+
+static struct json_object *released(struct json_object *live, const void *arg)
+{
+    const struct change_of_owner *how = arg;
+    return sw_ownership_release(live, sw_obj_uid(how->resource));
+}
+
 /* Remove the owner reference of an object that is kept, so that it is not garbage collected. */
 static void release_object(struct uninstall *u, const struct sw_kind *kind, const char *ns,
-                           struct json_object *live, const char *owner_uid)
+                           struct json_object *live, struct json_object *resource)
 {
-    SW_AUTO_JSON *patch = u->opts.plan ? NULL : sw_ownership_release(live, owner_uid);
-    SW_ERR(err);
-    if (patch && sw_cluster_patch(&u->conn, kind, ns, sw_obj_name(live), patch, &err) < 0)
-        uninstall_failed(u, &err);
+    change_owner(u, kind, ns, live, released, &(struct change_of_owner){ .resource = resource });
+}
+
+static struct json_object *handed_over(struct json_object *live, const void *arg)
+{
+    const struct change_of_owner *how = arg;
+    return sw_ownership_hand_over(live, sw_obj_uid(how->resource), sw_obj_name(how->resource),
+                                  how->heir);
 }
 
 /* An object of a shared release that others use becomes that of the next owner. */
@@ -94,15 +120,19 @@ static void hand_over(struct uninstall *u, const struct sw_kind *kind, const cha
                       struct json_object *live, struct json_object *resource,
                       struct json_object *heir)
 {
-    SW_AUTO_JSON *patch = sw_ownership_hand_over(live, sw_obj_uid(resource), sw_obj_name(resource),
-                                                 heir);
-    SW_ERR(err);
+    const struct change_of_owner how = { .resource = resource, .heir = heir };
+    SW_AUTO_JSON *patch = handed_over(live, &how);
     if (!patch)
         return;
     SW_AUTO_CHARS *why = sw_printf("it is resource %s's now", sw_json_str(heir, "", "name", NULL));
     uninstall_say(u, "keep", kind->kind, ns, sw_obj_name(live), why);
-    if (!u->opts.plan && sw_cluster_patch(&u->conn, kind, ns, sw_obj_name(live), patch, &err) < 0)
-        uninstall_failed(u, &err);
+    change_owner(u, kind, ns, live, handed_over, &how);
+}
+
+static struct json_object *kept_for_release(struct json_object *live, const void *arg)
+{
+    const struct change_of_owner *how = arg;
+    return sw_ownership_keep(live, sw_obj_uid(how->resource), how->release);
 }
 
 /* An object of the kind that @definition, of @release, defines, which neither made; the caller's.
@@ -143,10 +173,8 @@ static bool keep_definition(struct uninstall *u, const struct sw_kind *kind,
     SW_AUTO_CHARS *why = sw_printf("%s %s is not slipway's", sw_obj_kind(foreign),
                                    sw_obj_name(foreign));
     uninstall_say(u, "keep", kind->kind, NULL, sw_obj_name(live), why);
-    SW_AUTO_JSON *patch = sw_ownership_keep(live, sw_obj_uid(resource), release);
-    SW_ERR(err);
-    if (!u->opts.plan && sw_cluster_patch(&u->conn, kind, NULL, sw_obj_name(live), patch, &err) < 0)
-        uninstall_failed(u, &err);
+    change_owner(u, kind, NULL, live, kept_for_release,
+                 &(struct change_of_owner){ .resource = resource, .release = release });
     return true;
 }
 
@@ -252,7 +280,7 @@ static bool remove_entry(struct uninstall *u, struct json_object *resource,
         hand_over(u, kind, kind->namespaced ? ns : NULL, live, resource, heir);
     else if (kept) {
         uninstall_say(u, "keep", kind_name, ns, name, kept);
-        release_object(u, kind, kind->namespaced ? ns : NULL, live, sw_obj_uid(resource));
+        release_object(u, kind, kind->namespaced ? ns : NULL, live, resource);
     } else if (!hand_over_needed(u, kind, live, resource, release) &&
                !keep_definition(u, kind, live, resource, release)) {
         SW_AUTO_CHARS *why = release ? NULL : lost_with(u, kind, live, resource);
@@ -372,7 +400,7 @@ static void release_records(struct uninstall *u, struct json_object *resource, c
     for (size_t i = 0; i < sw_json_len(list); i++) {
         struct json_object *record = sw_json_at(list, i);
         release_object(u, sw_kube_kind_find(u->conn.kube, "v1", sw_obj_kind(record)), ns, record,
-                       sw_obj_uid(resource));
+                       resource);
     }
 }
 
@@ -522,7 +550,8 @@ static int remove_resources(struct uninstall *u, struct sw_err *err)
         rc = sw_cluster_list(&u->conn, kind, NULL, NULL, &resources, err);
     if (rc == 0)
         rc = sw_cluster_list(&u->conn, node_kind, NULL,
-                             &(struct sw_request_opts){ .fields = node_fields }, &nodes, err);
+                             &(struct sw_request_opts){ .fields = node_fields, .retries = 3 },
+                             &nodes, err);
     bool found = !u->only, all = true; /* no resource, and no object that it has left, remains */
     u->resources = resources;
     for (size_t i = 0; rc == 0 && i < sw_json_len(resources); i++) {
@@ -590,9 +619,10 @@ static void remove_labelled(struct uninstall *u, const struct sw_kind *kind)
     SW_AUTO_JSON *items = NULL;
     SW_ERR(err);
     static const char *const fields[] = { "metadata.labels", NULL };
-    if (sw_cluster_list(&u->conn, kind, NULL,
-                        &(struct sw_request_opts){ .label_selector = PART_OF, .fields = fields },
-                        &items, &err) < 0) {
+    if (sw_cluster_list(
+            &u->conn, kind, NULL,
+            &(struct sw_request_opts){ .label_selector = PART_OF, .fields = fields, .retries = 3 },
+            &items, &err) < 0) {
         if (err.code != SW_NOTFOUND)
             uninstall_failed(u, &err);
         return;

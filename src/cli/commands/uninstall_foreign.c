@@ -61,8 +61,9 @@ void uninstall_tell_foreign(struct uninstall *u, const char *ns)
         SW_ERR(unread); /* what may not be read is not told */
         if (!kind->namespaced || sw_streq(kind->kind, "Endpoints") ||
             sw_streq(kind->kind, "Event") ||
-            sw_cluster_list(&u->conn, kind, ns, &(struct sw_request_opts){ .fields = fields },
-                            &items, &unread) < 0)
+            sw_cluster_list(&u->conn, kind, ns,
+                            &(struct sw_request_opts){ .fields = fields, .retries = 3 }, &items,
+                            &unread) < 0)
             continue;
         for (size_t i = 0; i < sw_json_len(items); i++) {
             struct json_object *live = sw_json_at(items, i);

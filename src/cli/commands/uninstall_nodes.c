@@ -19,19 +19,19 @@ static bool is_recorded(struct json_object *recorded, struct json_object *taint)
     return sw_json_has_text(recorded, text);
 }
 
-/* Patch the taints that the node's record says were set for the resource, except those that were
- * set for another one, too. @return whether there are any */
-static bool remove_taints(struct uninstall *u, const char *resource, struct json_object *node,
-                          struct json_object *patch)
+/* A patch that takes off the taints that the node's record says were set for the resource (@arg:
+ * its name), except those that were set for another one, too; the caller's. NULL: there are none */
+static struct json_object *without_taints(struct json_object *node, const void *arg)
 {
+    const char *resource = arg;
     const char *text = sw_obj_annotation(node, SW_TAINTS_ANNOTATION);
     SW_AUTO_JSON *record = NULL;
     SW_ERR(err);
     if (!text || sw_json_parse(text, strlen(text), NULL, &record, &err) < 0)
-        return false;
+        return NULL;
     SW_AUTO_JSON *mine = json_object_get(sw_json_get(record, resource));
     if (!mine)
-        return false;
+        return NULL;
     json_object_object_del(record, resource);
     struct json_object *left = json_object_new_array(),
                        *all = sw_json_find(node, "spec", "taints", NULL);
@@ -45,10 +45,8 @@ static bool remove_taints(struct uninstall *u, const char *resource, struct json
         }
         if (!is_recorded(mine, taint) || others)
             (void)json_object_array_add(left, sw_json_copy(taint));
-        else
-            uninstall_say(u, "untaint", "Node", NULL, sw_obj_name(node),
-                          sw_json_str(taint, "", "key", NULL));
     }
+    struct json_object *patch = json_object_new_object();
     SW_AUTO_CHARS *rest = sw_json_text(record, SW_JSON_PLAIN, NULL);
     bool none = sw_json_len(left) == 0;
     sw_json_set(patch, none ? NULL : left, "spec", "taints", NULL);
@@ -58,7 +56,26 @@ static bool remove_taints(struct uninstall *u, const char *resource, struct json
                 "annotations", SW_TAINTS_ANNOTATION, NULL);
     sw_json_set_str(patch, sw_json_str(node, "", "metadata", "resourceVersion", NULL), "metadata",
                     "resourceVersion", NULL);
-    return true;
+    return patch;
+}
+
+static void remove_taints(struct uninstall *u, const char *resource, const struct sw_kind *kind,
+                          struct json_object *node)
+{
+    SW_AUTO_JSON *patch = without_taints(node, resource);
+    struct json_object *all = sw_json_find(node, "spec", "taints", NULL),
+                       *left = sw_json_find(patch, "spec", "taints", NULL);
+    SW_ERR(err);
+    for (size_t i = 0, at = 0; patch && i < sw_json_len(all); i++) {
+        if (sw_json_equal(sw_json_at(all, i), sw_json_at(left, at)))
+            at++;
+        else
+            uninstall_say(u, "untaint", "Node", NULL, sw_obj_name(node),
+                          sw_json_str(sw_json_at(all, i), "", "key", NULL));
+    }
+    if (patch && !u->opts.plan &&
+        sw_cluster_change(&u->conn, kind, NULL, node, without_taints, resource, &err) < 0)
+        uninstall_failed(u, &err);
 }
 
 /* Whether the label was set for an upgrade of the node's driver. */
@@ -86,7 +103,7 @@ void uninstall_clear_node(struct uninstall *u, struct json_object *resource,
 {
     struct json_object *labels = sw_json_find(node, "metadata", "labels", NULL), *live = NULL;
     const char *name = sw_obj_name(resource), *node_name = sw_obj_name(node);
-    bool all = !uninstall_is_orphaning(resource), cordoned = false, by_others = false, any = false;
+    bool all = !uninstall_is_orphaning(resource), cordoned = false, by_others = false;
     SW_AUTO_JSON *patch = json_object_new_object();
     SW_ERR(err);
     if (all && sw_obj_annotation(node, SW_TAINTS_ANNOTATION)) {
@@ -96,7 +113,8 @@ void uninstall_clear_node(struct uninstall *u, struct json_object *resource,
         else if (sw_cluster_get(&u->conn, node_kind, NULL, node_name,
                                 &(struct sw_request_opts){ .retries = 3 }, &live, &err) < 0)
             live = NULL;
-        any = live && remove_taints(u, name, live, patch);
+        if (live)
+            remove_taints(u, name, node_kind, live);
         json_object_put(live);
     }
     if (labels) {
@@ -125,7 +143,7 @@ void uninstall_clear_node(struct uninstall *u, struct json_object *resource,
             json_object_object_del(labels, key); /* for the next resource */
         }
     }
-    if ((any || removed) && !u->opts.plan &&
+    if ((removed || (cordoned && !by_others)) && !u->opts.plan &&
         sw_cluster_patch(&u->conn, node_kind, NULL, node_name, patch, &err) < 0)
         uninstall_failed(u, &err);
 }
@@ -136,7 +154,8 @@ void uninstall_clear_kernels(struct uninstall *u, const struct sw_kind *node_kin
     SW_ERR(err);
     int rc = sw_cluster_list(&u->conn, node_kind, NULL,
                              &(struct sw_request_opts){ .label_selector = SW_KERNEL_LABEL,
-                                                        .fields = sw_node_owner_fields },
+                                                        .fields = sw_node_owner_fields,
+                                                        .retries = 3 },
                              &nodes, &err);
     for (size_t i = 0; rc == 0 && i < sw_json_len(nodes); i++) {
         const char *name = sw_obj_name(sw_json_at(nodes, i));

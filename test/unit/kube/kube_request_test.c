@@ -914,6 +914,43 @@ static void a_create_that_may_have_happened_is_not_repeated(void **state)
     tear_down(&f);
 }
 
+/* How often an apply, or with @uid a delete, is sent to a server that answers 409 and @body. */
+static size_t n_tries_at_a_conflict(const char *body, struct json_object *doc, const char *uid)
+{
+    struct fixture f = { 0 };
+    const struct sw_request_opts opts = { .retries = 3, .uid = uid };
+    start(&f);
+    f.status = 409;
+    f.body = body;
+    if (uid)
+        sw_kube_delete(f.k, &pods, "ns", "p", &opts, cb, &f);
+    else
+        sw_kube_apply(f.k, &pods, "ns", "p", doc, &opts, cb, &f);
+    run_until(f.loop, &f.n, 1);
+    const size_t n = f.srv.n_requests;
+    tear_down(&f);
+    return n;
+}
+
+static void a_conflict_with_a_writer_of_the_same_moment_is_repeated(void **state)
+{
+    (void)state;
+    static const char modified[] =
+        "{\"kind\":\"Status\",\"message\":\"the object has been modified\"}";
+    static const char managed[] = "{\"kind\":\"Status\",\"message\":\"Apply failed\",\"details\":"
+                                  "{\"causes\":[{\"reason\":\"FieldManagerConflict\"}]}}";
+    static const char another[] = "{\"kind\":\"Status\",\"message\":"
+                                  "\"Precondition failed: UID in precondition: a, b\"}";
+    struct json_object *doc = json_object_new_object();
+    assert_int_equal(n_tries_at_a_conflict(modified, doc, NULL), 4);
+    assert_int_equal(n_tries_at_a_conflict(modified, NULL, "a"), 4);
+    assert_int_equal(n_tries_at_a_conflict(managed, doc, NULL), 1);
+    assert_int_equal(n_tries_at_a_conflict(another, NULL, "a"), 1);
+    sw_json_set_str(doc, "7", "metadata", "resourceVersion", NULL);
+    assert_int_equal(n_tries_at_a_conflict(modified, doc, NULL), 1);
+    json_object_put(doc);
+}
+
 static void what_the_input_is_to_blame_for_is_not_repeated(void **state)
 {
     (void)state;
@@ -1186,6 +1223,7 @@ int main(void)
         cmocka_unit_test(retry_after_is_waited_for),
         cmocka_unit_test(retry_after_is_told_when_tries_are_used_up),
         cmocka_unit_test(a_create_that_may_have_happened_is_not_repeated),
+        cmocka_unit_test(a_conflict_with_a_writer_of_the_same_moment_is_repeated),
         cmocka_unit_test(what_the_input_is_to_blame_for_is_not_repeated),
         cmocka_unit_test(a_deadline_ends_what_is_never_answered),
         cmocka_unit_test(a_connection_closed_instead_of_an_answer_is_unavailable),

@@ -9,7 +9,7 @@ static void fail(struct release_work *w, int code, const char *why)
 {
     struct resource *r = w->r;
     if (code == SW_UNAVAILABLE || code == SW_CONFLICT || code == SW_GONE) {
-        release_retry_later(r);
+        release_retry_later(r, why);
     } else {
         SW_AUTO_CHARS *text = sw_printf("the release records stay ConfigMaps: %s", why);
         sw_log(SW_LOG_WARN, "releases not moved", "resource", r->name, "why", why, NULL);

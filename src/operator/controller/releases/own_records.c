@@ -61,7 +61,7 @@ static void fail(struct own_records *o, int code, const char *why)
     SW_AUTO_CHARS *message = account_message(r, code, why);
     SW_AUTO_CHARS *text = sw_printf("release %s of namespace %s: %s", o->name, o->ns, message);
     if (code == SW_UNAVAILABLE || code == SW_CONFLICT || code == SW_GONE) {
-        release_retry_later(r);
+        release_retry_later(r, text);
     } else {
         sw_log(SW_LOG_WARN, "release not recorded", "resource", r->name, "why", text, NULL);
         event_record(r, &(struct sw_action){

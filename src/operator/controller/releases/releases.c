@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RETRIES = 4, RETRY_MS = 15000 };
+enum { RETRIES = 4, RETRY_FIRST_MS = 1000, RETRY_CAP_MS = 15000, QUICK_TRIES = 4 };
 
 /* ---- what is deployed --------------------------------------------------------------------------
  */
@@ -129,11 +129,20 @@ static void on_retry(void *arg)
         settled(r);
 }
 
-void release_retry_later(struct resource *r)
+void release_retry_later(struct resource *r, const char *why)
 {
-    if (!releases_of(r)->timer)
-        releases_of(r)->timer = sw_timer_new(r->c->loop, on_retry, r);
-    sw_timer_set(releases_of(r)->timer, RETRY_MS);
+    struct releases *s = releases_of(r);
+    const int64_t wait_ms = (int64_t)RETRY_FIRST_MS << (s->n_failed < 8 ? s->n_failed : 8);
+    if (!s->timer)
+        s->timer = sw_timer_new(r->c->loop, on_retry, r);
+    sw_text_set(&s->why, why);
+    s->n_failed++;
+    sw_timer_set(s->timer, wait_ms < RETRY_CAP_MS ? wait_ms : RETRY_CAP_MS);
+}
+
+static bool is_retrying(const struct releases *s)
+{
+    return s->timer && sw_timer_is_set(s->timer);
 }
 
 /* The record is not written, or later; the walk goes on. What is not found is the namespace: other
@@ -142,7 +151,7 @@ static void give_up(struct release_work *w, int code, const char *why)
 {
     struct resource *r = w->r;
     if (code == SW_UNAVAILABLE || code == SW_CONFLICT || code == SW_NOTFOUND) {
-        release_retry_later(r);
+        release_retry_later(r, why);
     } else {
         sw_log(SW_LOG_WARN, "release not recorded", "resource", r->name, "why", why, NULL);
         event_record(r, &(struct sw_action){
@@ -162,6 +171,7 @@ static void on_written(const struct sw_kube_answer *a, void *arg)
         give_up(w, a->code, sw_err_text(a->err));
         return;
     }
+    releases_of(w->r)->n_failed = 0;
     releases_of(w->r)->version = w->version;
     releases_of(w->r)->was_deployed |= sw_streq(w->status, "deployed");
     release_tidy(w);
@@ -478,19 +488,24 @@ static void add_revision(struct resource *r, struct json_object *all)
     sw_json_set(all, json_object_new_int64(s->is_used ? s->version : 0), "release", NULL);
 }
 
+/* A process that is about to end waits for the first tries. */
 static bool is_busy(const struct resource *r)
 {
-    return releases_of(r)->work || releases_of(r)->own;
+    const struct releases *s = releases_of(r);
+    return s->work || s->own || (is_retrying(s) && s->n_failed <= QUICK_TRIES);
 }
 
 static void resource_close(struct resource *r)
 {
     struct releases *s = releases_of(r);
+    if (is_retrying(s) && !r->leaving)
+        sw_log(SW_LOG_WARN, "release not recorded", "resource", r->name, "why", s->why, NULL);
     release_work_free(SW_TAKE(s->work));
     own_records_free(SW_TAKE(s->own));
     adoption_cancel(SW_TAKE(s->adoption));
     sw_kube_cancel(SW_TAKE(s->marker_req));
     sw_timer_free(SW_TAKE(s->timer));
+    free(SW_TAKE(s->why));
     free(SW_TAKE(s->recorded));
     free(SW_TAKE(s->settled));
     json_object_put(SW_TAKE(s->hook_runs));

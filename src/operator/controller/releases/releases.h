@@ -24,6 +24,8 @@ struct releases {
     int settled_phase;             /* ... and which of both */
     struct json_object *hook_runs; /* hooks that have ended: key -> last_run; or NULL */
     struct sw_timer *timer;        /* to try again; or NULL */
+    unsigned n_failed;             /* tries, one after another ... */
+    char *why;                     /* ... and the last one's error; or NULL */
     struct own_records *own;       /* of subcharts' releases, under way; or NULL */
     struct release_work *work;     /* under way; or NULL */
     struct adoption *adoption;     /* the same, before a plan */
@@ -82,8 +84,8 @@ void release_put_digests(struct release_work *w, const char *name, const char *d
 struct release_work *release_work_new(struct resource *r, const char *status);
 /** The work is over. */
 void release_work_end(struct release_work *w);
-/** What is due is tried again. */
-void release_retry_later(struct resource *r);
+/** What is due is tried again, ever later; @why: it failed, for people. */
+void release_retry_later(struct resource *r, const char *why);
 /** Make the records Secrets, if that is due. @return whether that has begun */
 bool release_move(struct resource *r);
 /** The release as Helm records it, packed, with w->version and w->status; the caller's. @content:
