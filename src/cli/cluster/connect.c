@@ -34,6 +34,14 @@ bool sw_connection_is_silent(const struct sw_connection *conn)
     return conn->kube && sw_kube_silent_ms(conn->kube) >= SLOW_MS;
 }
 
+int sw_connection_fail(const struct sw_connection *conn, const struct sw_err *err)
+{
+    const bool is_over = err->code == SW_UNAVAILABLE && conn->end_ms &&
+                         sw_loop_now_ms(conn->loop) >= conn->end_ms;
+    const int status = sw_cli_fail(conn->command, err);
+    return is_over ? SW_EXIT_TIMEOUT : status;
+}
+
 static bool is_controller(const struct sw_connection *conn)
 {
     return strcmp(conn->command, "controller") == 0;

@@ -66,6 +66,7 @@ struct sw_connection {
     char *why_down;   /* why it does not answer; NULL: it does */
     int signal;       /* the one that ended the loop; 0: none */
     int64_t until_ms; /* deadline of the requests of requests.h, on the loop's clock; 0: none */
+    int64_t end_ms;   /* the same of all of them: the command's own time limit; 0: none */
     void (*on_signal)(void *arg);
     void *arg;
 };
@@ -74,6 +75,10 @@ struct sw_connection {
  * @return 0 | as sw_kubeconfig_load(), sw_kube_new(), sw_emulator_open() */
 int sw_connection_init(struct sw_connection *conn, const char *command,
                        const struct sw_connect_opts *opts, struct sw_err *err) SW_CHECKED;
+/** Say what failed, as sw_cli_fail() does. @return its status; SW_EXIT_TIMEOUT where the time
+ * limit,
+ * @end_ms, was over before the server answered */
+int sw_connection_fail(const struct sw_connection *conn, const struct sw_err *err);
 /** Has a request to the API server had no answer for 2 s? */
 bool sw_connection_is_silent(const struct sw_connection *conn);
 /** A second client of the emulator, as the ServiceAccount @account in @ns: conn->account_kube.

@@ -36,10 +36,12 @@ static void on_event(const struct sw_watch_event *w, void *arg)
 static bool rest(struct sw_connection *conn)
 {
     const int64_t end_ms = sw_loop_now_ms(conn->loop) + AGAIN_MS;
+    if (conn->until_ms && end_ms >= conn->until_ms)
+        return false;
     for (int64_t now_ms = end_ms - AGAIN_MS; now_ms < end_ms && !conn->signal;
          now_ms = sw_loop_now_ms(conn->loop))
         sw_loop_step(conn->loop, end_ms - now_ms);
-    return !conn->signal && (!conn->until_ms || end_ms < conn->until_ms);
+    return !conn->signal;
 }
 
 /* A patient connection asks until the server answers, as its watches do, and says so. */

@@ -88,6 +88,17 @@ static void on_crd(const struct sw_kube_answer *a, void *arg)
 {
     struct sw_install *in = arg;
     in->req = NULL;
+    if (a->code == SW_FORBIDDEN) {
+        SW_ERR(refused);
+        (void)sw_err_set(
+            &refused, SW_FORBIDDEN,
+            "%s\nThe cluster does not have this definition yet: who administers it "
+            "runs this command once, installs slipway's operator (make deploy, or helm "
+            "install slipway charts/slipway), or applies the folder deploy/crds.",
+            sw_err_text(a->err));
+        finish(in, a->code, &refused);
+        return;
+    }
     if (a->code < 0) {
         finish(in, a->code, a->err);
         return;

@@ -66,7 +66,10 @@ static void on_answer(const struct sw_kube_answer *a, void *arg)
 /* How long the loop may run until the next look at the deadline. */
 static int64_t left_ms(const struct sw_connection *conn)
 {
-    return conn->until_ms ? conn->until_ms - sw_loop_now_ms(conn->loop) : 60000;
+    const int64_t until_ms = !conn->end_ms || (conn->until_ms && conn->until_ms < conn->end_ms)
+                                 ? conn->until_ms
+                                 : conn->end_ms;
+    return until_ms ? until_ms - sw_loop_now_ms(conn->loop) : 60000;
 }
 
 /* Run the loop until @req is answered; on success the answer stays in @w. */
@@ -256,8 +259,7 @@ const char *sw_cluster_nearest(struct json_object *items, const char *typed)
     return nearest;
 }
 
-/* The resource whose name is nearest to @typed, heap; NULL: none is near. */
-static char *nearest_resource(struct sw_connection *conn, const char *typed)
+char *sw_cluster_nearest_resource(struct sw_connection *conn, const char *typed)
 {
     SW_AUTO_JSON *items = NULL;
     SW_ERR(ignored);
@@ -291,7 +293,7 @@ int sw_cluster_resource(struct sw_connection *conn, const char *name, int retrie
         unpack(*out);
     if (rc != SW_NOTFOUND)
         return rc;
-    SW_AUTO_CHARS *meant = nearest_resource(conn, name);
+    SW_AUTO_CHARS *meant = sw_cluster_nearest_resource(conn, name);
     return sw_err_set(err, rc, "SpecialResource '%s' not found%s%s%s", name,
                       meant ? "; did you mean '" : "", meant ? meant : "", meant ? "'?" : "");
 }

@@ -51,6 +51,9 @@ int sw_cluster_resource(struct sw_connection *conn, const char *name, int retrie
  * near.
  */
 const char *sw_cluster_nearest(struct json_object *items, const char *typed);
+/** The SpecialResource whose name is nearest to @typed, the caller's; NULL: none is near, or they
+ * cannot be read. */
+char *sw_cluster_nearest_resource(struct sw_connection *conn, const char *typed);
 /** All pages of a list as one array. */
 int sw_cluster_list(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
                     const struct sw_request_opts *opts, struct json_object **items,

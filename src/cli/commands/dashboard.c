@@ -177,9 +177,10 @@ static int make_resource(struct dashboard *d, const char *recipe, struct sw_aren
                                            .source = &d->opts.source,
                                            .connect = &d->opts.connect,
                                            .values = sw_values_args_read(&d->opts.values, arena) };
-    if (sw_resource_make(&opts, &d->resource, &err) < 0) {
-        (void)sw_cli_fail("dashboard", &err); /* the input is wrong, whatever the code */
-        return SW_EXIT_USAGE;
+    const int rc = sw_resource_make(&opts, &d->resource, &err);
+    if (rc < 0) { /* the input is wrong, or where it comes from does not answer now */
+        (void)sw_cli_fail("dashboard", &err);
+        return rc == SW_UNAVAILABLE ? SW_EXIT_FAILED : SW_EXIT_USAGE;
     }
     return SW_EXIT_OK;
 }

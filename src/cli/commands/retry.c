@@ -124,9 +124,10 @@ static int execute(const struct sw_call *call)
     rc = sw_connection_init(&conn, "retry", &opts.connect, &err);
     if (rc == 0) {
         conn.until_ms = sw_loop_now_ms(conn.loop) + REQUESTS_MS;
+        conn.end_ms = opts.timeout_ms ? sw_loop_now_ms(conn.loop) + opts.timeout_ms : 0;
         rc = retry(&conn, rest.items[0], &resource, &err);
     }
-    rc = rc < 0 ? sw_cli_fail("retry", &err)
+    rc = rc < 0 ? sw_connection_fail(&conn, &err)
                 : sw_walk(&conn, &opts.connect, resource, opts.timeout_ms);
     sw_connection_done(&conn);
     return rc;

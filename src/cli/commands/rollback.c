@@ -372,11 +372,12 @@ static int execute(const struct sw_call *call)
     rc = sw_connection_init(&conn, "rollback", &opts.connect, &err);
     if (rc == 0) {
         conn.until_ms = sw_loop_now_ms(conn.loop) + REQUESTS_MS;
+        conn.end_ms = opts.timeout_ms ? sw_loop_now_ms(conn.loop) + opts.timeout_ms : 0;
         rc = rollback(&conn, &opts, rest.items[0], rest.n > 1 ? rest.items[1] : NULL, &changed,
                       &err);
     }
     if (rc < 0)
-        rc = sw_cli_fail("rollback", &err);
+        rc = sw_connection_fail(&conn, &err);
     else if (changed)
         rc = sw_walk(&conn, &opts.connect, changed, opts.timeout_ms);
     sw_connection_done(&conn);

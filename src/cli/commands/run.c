@@ -623,6 +623,12 @@ static void on_taken(const char *why, void *arg)
     end(arg, SW_EXIT_FAILED, why);
 }
 
+static void limit_time(struct run *run)
+{
+    const int64_t limit_ms = run->opts.timeout_ms;
+    run->conn.end_ms = limit_ms ? sw_loop_now_ms(run->conn.loop) + limit_ms : 0;
+}
+
 static void walk(struct run *run)
 {
     struct sw_loop *loop = run->conn.loop;
@@ -636,8 +642,10 @@ static void walk(struct run *run)
     run->flush_timer = sw_timer_new(loop, on_flushed, run);
     run->beat_timer = sw_timer_new(loop, on_beat, run);
     sw_timer_set(run->beat_timer, BEAT_MS);
-    if (run->opts.timeout_ms)
-        sw_timer_set(run->timeout_timer, run->opts.timeout_ms);
+    if (run->conn.end_ms)
+        sw_timer_set(run->timeout_timer,
+                     run->conn.end_ms > run->started_ms ? run->conn.end_ms - run->started_ms : 1);
+    run->conn.end_ms = 0; /* what comes after the walk has limits of its own */
     if (!run->is_document && (run->live = sw_live_open(STDOUT_FILENO)))
         on_frame(run);
     if (run->opts.connect.emulate || run->opts.alongside)
@@ -720,9 +728,10 @@ static int run_recipe(struct run *run, const char *recipe)
         .ignore_constraints = run->opts.ignore_constraints,
         .allow_upgrades = run->opts.allow_upgrades,
     };
-    if (sw_resource_make(&opts, &run->resource, &err) < 0) {
-        (void)fail(run, &err); /* the input is wrong, whatever the code */
-        return SW_EXIT_USAGE;
+    const int rc = sw_resource_make(&opts, &run->resource, &err);
+    if (rc < 0) { /* the input is wrong, or where it comes from does not answer now */
+        (void)fail(run, &err);
+        return rc == SW_UNAVAILABLE ? SW_EXIT_FAILED : SW_EXIT_USAGE;
     }
     run->name = sw_obj_name(run->resource);
     if (run->kube_version)
@@ -735,6 +744,7 @@ static int run_recipe(struct run *run, const char *recipe)
     }
     if (sw_connection_init(&run->conn, "run", c, &err) < 0)
         return fail(run, &err);
+    limit_time(run);
     if (sw_streq(c->authorization, "rbac") && grant(run, recipe, &err) < 0)
         return fail(run, &err);
     if (!c->emulate) { /* a new cluster has no other resources, and no operator */
@@ -894,6 +904,7 @@ int sw_walk(struct sw_connection *conn, const struct sw_connect_opts *opts,
     int rc = sw_connection_init(&run.conn, command, opts, &err) < 0 ? sw_cli_fail(command, &err)
                                                                     : 0;
     if (rc == 0) {
+        limit_time(&run);
         walk(&run);
         rc = run.exit;
     }

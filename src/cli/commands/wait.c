@@ -34,8 +34,7 @@ static const struct sw_flag flags[] = {
 /* Print on stderr what is waited for, when that has changed. */
 static void tell(const char *name, const struct sw_report *report, char **last)
 {
-    SW_AUTO_CHARS *trouble = !report ? sw_strdup("there is no such")
-                             : report->is_paused
+    SW_AUTO_CHARS *trouble = report->is_paused
                                  ? sw_printf("paused: slipway resume %s goes on", name)
                                  : sw_report_trouble(report);
     trouble[strcspn(trouble, "\n")] = '\0';
@@ -62,9 +61,22 @@ static void tell_unwalked(const char *name, char **last)
     sw_text_set(last, text);
 }
 
+/* There is no such resource: it may be made yet, or have another name. */
+static void tell_missing(struct sw_connection *conn, const char *name, char **last)
+{
+    static const char text[] = "there is no such";
+    if (sw_streq(*last, text))
+        return;
+    SW_AUTO_CHARS *meant = sw_cluster_nearest_resource(conn, name);
+    (void)fprintf(stderr, "slipway wait: %s: %s%s%s%s\n", name, text,
+                  meant ? " SpecialResource; did you mean '" : "", meant ? meant : "",
+                  meant ? "'?" : "");
+    sw_text_set(last, text);
+}
+
 /* @return an enum sw_exit; -1: it is not over */
-static int judge(const struct wait_opts *opts, const char *name, struct json_object *doc,
-                 char **last)
+static int judge(struct sw_connection *conn, const struct wait_opts *opts, const char *name,
+                 struct json_object *doc, char **last)
 {
     const struct sw_report report = {
         .name = name,
@@ -73,6 +85,8 @@ static int judge(const struct wait_opts *opts, const char *name, struct json_obj
     };
     (void)sw_inventory_of(report.status);
     const char *phase = doc ? sw_report_phase(&report) : "deleted";
+    if (!doc)
+        tell_missing(conn, name, last);
     if (doc && !is_walked(doc)) {
         tell_unwalked(name, last);
         return -1;
@@ -81,19 +95,21 @@ static int judge(const struct wait_opts *opts, const char *name, struct json_obj
         (void)printf("%s: %s\n", name, phase);
         return SW_EXIT_OK;
     }
-    tell(name, doc ? &report : NULL, last);
+    if (doc)
+        tell(name, &report, last);
     return opts->fail_fast && sw_streq(phase, "Errored") ? SW_EXIT_ERRORED : -1;
 }
 
 /* Why the API server says nothing any more: a watch on which nothing happens does not show that.
- * Heap; NULL: it answers. */
-static char *why_silent(struct sw_connection *conn, const char *name)
+ * Heap; NULL: it answers. @rc: what it answered when the watch was opened */
+static char *why_silent(struct sw_connection *conn, const char *name, int rc)
 {
-    enum { ANSWER_MS = 3000 };
+    enum { ANSWER_MS = 1000 };
     SW_AUTO_JSON *resource = NULL;
     SW_ERR(err);
     conn->until_ms = sw_loop_now_ms(conn->loop) + ANSWER_MS;
-    int rc = sw_cluster_resource(conn, name, 0, &resource, &err);
+    if (rc == 0)
+        rc = sw_cluster_resource(conn, name, 0, &resource, &err);
     return rc == SW_UNAVAILABLE
                ? sw_printf("the API server at %s does not answer", sw_kube_server(conn->kube))
                : NULL;
@@ -113,14 +129,14 @@ static int wait_for(struct sw_connection *conn, const struct wait_opts *opts, co
         if (follow.code == SW_FORBIDDEN)
             rc = sw_cli_fail("wait", &follow.err);
         else if (!follow.code)
-            rc = judge(opts, name, sw_json_get(follow.resources, name), &last);
+            rc = judge(conn, opts, name, sw_json_get(follow.resources, name), &last);
     }
     sw_follow_done(&follow);
     if (rc >= 0)
         return rc;
     if (conn->signal)
         return 128 + conn->signal;
-    SW_AUTO_CHARS *silent = why_silent(conn, name);
+    SW_AUTO_CHARS *silent = why_silent(conn, name, opened);
     (void)fprintf(stderr, "slipway wait: %s: not %s in time%s%s\n", name,
                   sw_text_or(opts->until, "Ready"), silent ? ", as far as is known: " : "",
                   silent ? silent : "");

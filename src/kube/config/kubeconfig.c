@@ -397,6 +397,12 @@ int sw_kubeconfig_load(const struct sw_kubeconfig_opts *opts, struct sw_kube_con
     struct sources s = { 0 };
     struct sw_kube_config *c = NULL;
     int rc = find_sources(o, &s, &c, err);
+    if (rc == SW_NOTFOUND && o->server && !o->path && !o->context && !o->cluster && !o->user) {
+        sw_err_done(err); /* the address alone will do */
+        c = sw_kube_config_new(o->server);
+        c->source = sw_strdup("--server");
+        rc = 0;
+    }
     if (rc == 0 && !c)
         rc = choose(&s, o, &c, err);
     sources_done(&s);
