@@ -81,7 +81,7 @@ static int explain(struct sw_connection *conn, const struct explain_opts *opts, 
     if (rc < 0)
         return sw_cli_fail("explain", &err);
     SW_AUTO_JSON *chain = sw_explain(conn, resource, state);
-    const struct sw_report report = { .name = name, .status = sw_json_get(resource, "status") };
+    const struct sw_report report = sw_report_of(resource);
     const int outcome = sw_streq(sw_report_phase(&report), "Errored") ? SW_EXIT_ERRORED
                                                                       : SW_EXIT_OK;
     if (sw_streq(opts->output, "json")) {

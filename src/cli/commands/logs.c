@@ -184,7 +184,7 @@ static int print_once(const struct logs_opts *opts, struct sw_connection *conn, 
     if (!l.n_shown && !l.n_failed)
         (void)fprintf(stderr, "slipway logs: there is no container%s that has a log\n",
                       opts->container ? " of that name" : "");
-    return l.n_failed ? SW_EXIT_FAILED : SW_EXIT_OK;
+    return l.n_failed ? SW_EXIT_FAILED : opts->container && !l.n_shown ? SW_EXIT_USAGE : SW_EXIT_OK;
 }
 
 static int print_on(const struct logs_opts *opts, struct sw_connection *conn, const char *name,

@@ -121,6 +121,8 @@ static int print_rights(void *opts, struct sw_opened_recipe *recipe, struct sw_e
         r->account_ns = account_ns;
         r->service_account = slash + 1;
     }
+    if (r->user && !*r->user)
+        return sw_err_set(err, SW_INVALID, "--user: a user's name is not empty");
     if (r->user && (r->service_account || r->legacy))
         return sw_err_set(err, SW_INVALID,
                           "--user, --service-account and --legacy-rights: one of "

@@ -2,7 +2,6 @@
 #include "cli/commands/run.h"
 #include "base/loop.h"
 #include "cli/cluster/connect.h"
-#include "cli/cluster/follow.h"
 #include "cli/cluster/install.h"
 #include "cli/cluster/leader.h"
 #include "cli/cluster/overlap.h"
@@ -12,6 +11,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/gather.h"
 #include "cli/commands/run_rights.h"
+#include "cli/commands/watch_operator.h"
 #include "cli/recipe/recipe_flags.h"
 #include "cli/recipe/resource.h"
 #include "cli/simulate/recorder.h"
@@ -22,7 +22,6 @@
 #include "emulator/emulator.h"
 #include "kube/kube.h"
 #include "operator/controller/controller.h"
-#include "operator/inventory/inventory.h"
 #include "operator/registries/registries.h"
 
 #include <errno.h>
@@ -109,7 +108,6 @@ enum {
     FLUSH_MS = 5000,
     SILENT_FLUSH_MS = 1000, /* the same of a server that answers nothing */
     FAULT_MS = 2000,
-    SETTLE_MS = 5000,  /* of the operator's Errored */
     STABLE_MS = 2000,  /* pods that are ready may end at once */
     LEADER_MS = 2000,  /* for who leads, before the walk */
     GATHER_MS = 60000, /* for --artifacts */
@@ -827,63 +825,6 @@ static int execute(const struct sw_call *call)
 /* ---- a resource that is there ------------------------------------------------------------------
  */
 
-/* Print what is waited for, when that changes. @return the phase, static; NULL: the operator has
- * not come to @generation, which is what was changed */
-static const char *observe(const char *name, struct json_object *doc, int64_t generation,
-                           char **last)
-{
-    const struct sw_report report = { .name = name, .status = sw_json_get(doc, "status") };
-    (void)sw_inventory_of(report.status);
-    if (sw_json_int(report.status, 0, "observedGeneration", NULL) < generation)
-        return NULL;
-    SW_AUTO_CHARS *trouble = sw_report_trouble(&report);
-    trouble[strcspn(trouble, "\n")] = '\0';
-    if (*trouble && !sw_streq(trouble, *last))
-        (void)printf("%s: %s\n", name, trouble);
-    (void)fflush(stdout);
-    sw_text_set(last, trouble);
-    return sw_report_phase(&report);
-}
-
-/* Until the operator has walked it. Errored is believed when it stays so: it is what the resource
- * was before, and stays until what is tried again is ready. */
-static int watch_operator(struct sw_connection *conn, struct json_object *resource,
-                          int64_t timeout_ms)
-{
-    const char *name = sw_obj_name(resource), *phase = NULL;
-    int64_t generation = sw_json_int(resource, 0, "metadata", "generation", NULL),
-            end_ms = timeout_ms ? sw_loop_now_ms(conn->loop) + timeout_ms : 0;
-    struct sw_follow follow = { 0 };
-    SW_AUTO_CHARS *last = NULL;
-    int rc = -1;
-    SW_ERR(err);
-    conn->until_ms = end_ms;
-    conn->patient = true;
-    const int opened = sw_follow_open(&follow, conn, name, &err);
-    if (opened < 0 && opened != SW_UNAVAILABLE)
-        return sw_cli_fail(conn->command, &err);
-    while (opened == 0 && rc < 0 && sw_follow_next(&follow)) {
-        struct json_object *doc = sw_json_get(follow.resources, name);
-        phase = !follow.code && doc ? observe(name, doc, generation, &last) : NULL;
-        int64_t settled_ms = sw_loop_now_ms(conn->loop) + SETTLE_MS;
-        bool may_settle = sw_streq(phase, "Errored") && (!end_ms || settled_ms < end_ms);
-        conn->until_ms = may_settle ? settled_ms : end_ms;
-        if (follow.code == SW_FORBIDDEN)
-            rc = sw_cli_fail(conn->command, &follow.err);
-        else if (sw_streq(phase, "Ready"))
-            rc = SW_EXIT_OK;
-        else if (!follow.code && !doc)
-            rc = SW_EXIT_FAILED; /* deleted meanwhile */
-    }
-    sw_follow_done(&follow);
-    if (rc >= 0 || conn->signal)
-        rc = rc >= 0 ? rc : 128 + conn->signal;
-    else
-        rc = sw_streq(phase, "Errored") ? SW_EXIT_ERRORED : SW_EXIT_TIMEOUT;
-    (void)printf("%s: %s\n", name, sw_text_or(phase, "not walked yet"));
-    return rc;
-}
-
 int sw_walk(struct sw_connection *conn, const struct sw_connect_opts *opts,
             struct json_object *resource, int64_t timeout_ms)
 {
@@ -895,7 +836,7 @@ int sw_walk(struct sw_connection *conn, const struct sw_connect_opts *opts,
     if (leader) {
         (void)printf("%s: the operator %s walks it\n", run.name, leader);
         (void)fflush(stdout);
-        return watch_operator(conn, resource, timeout_ms);
+        return sw_watch_operator(conn, resource, timeout_ms);
     }
     if (conn->signal)
         return 128 + conn->signal;

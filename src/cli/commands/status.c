@@ -91,15 +91,10 @@ static void take_resources(struct status *s, struct json_object *docs)
         struct json_object *doc = sw_json_at(docs, i);
         (void)sw_inventory_of(sw_json_get(doc, "status"));
         SW_ERR(err);
-        s->reports[i] = (struct sw_report){
-            .name = sw_obj_name(doc),
-            .status = sw_json_get(doc, "status"),
-            .nodes = s->nodes,
-            .is_deleting = sw_json_find(doc, "metadata", "deletionTimestamp", NULL),
-            .is_paused = sw_report_is_paused(doc),
-            .packs = true,
-            .now_ms = sw_now_ms(),
-        };
+        s->reports[i] = sw_report_of(doc);
+        s->reports[i].nodes = s->nodes;
+        s->reports[i].packs = true;
+        s->reports[i].now_ms = sw_now_ms();
         if (sw_time_parse(sw_json_str(doc, "", "metadata", "creationTimestamp", NULL),
                           &s->reports[i].created_ms, &err) < 0)
             s->reports[i].created_ms = 0;
@@ -164,10 +159,10 @@ static int fail(const struct status *s, const struct sw_err *err)
     const struct sw_connection *conn = &s->conn;
     (void)fprintf(stderr, "slipway status: %s\n", sw_err_text(err));
     bool late = conn->until_ms && sw_loop_now_ms(conn->loop) >= conn->until_ms;
-    return conn->signal                          ? 128 + conn->signal
-           : late                                ? SW_EXIT_TIMEOUT
-           : err->code == SW_NOTFOUND && s->name ? SW_EXIT_USAGE
-                                                 : SW_EXIT_FAILED;
+    return conn->signal               ? 128 + conn->signal
+           : late                     ? SW_EXIT_TIMEOUT
+           : err->code == SW_NOTFOUND ? SW_EXIT_USAGE
+                                      : SW_EXIT_FAILED;
 }
 
 /* ---- once --------------------------------------------------------------------------------------

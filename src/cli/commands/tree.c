@@ -150,8 +150,7 @@ static int tree_of(struct sw_connection *conn, struct json_object *resource,
 {
     struct json_object *inventory = sw_inventory_of(sw_json_get(resource, "status")),
                        *states = sw_json_find(resource, "status", "states", NULL);
-    const struct sw_report report = { .name = sw_obj_name(resource),
-                                      .status = sw_json_get(resource, "status") };
+    const struct sw_report report = sw_report_of(resource);
     SW_AUTO_JSON *root = node_new("SpecialResource", "", report.name);
     int rc = 0;
     sw_json_set_str(root, sw_report_phase(&report), "is", NULL);

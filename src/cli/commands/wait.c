@@ -44,23 +44,6 @@ static void tell(const char *name, const struct sw_report *report, char **last)
     sw_text_set(last, trouble);
 }
 
-/* Is the status that of the spec as it is now? One that is paused is as it was left. */
-static bool is_walked(struct json_object *doc)
-{
-    return sw_json_int(doc, 0, "status", "observedGeneration", NULL) >=
-               sw_json_int(doc, 0, "metadata", "generation", NULL) ||
-           sw_report_is_paused(doc) || sw_json_find(doc, "metadata", "deletionTimestamp", NULL);
-}
-
-static void tell_unwalked(const char *name, char **last)
-{
-    static const char text[] = "its spec has changed, and nothing has walked that yet";
-    if (sw_streq(*last, text))
-        return;
-    (void)fprintf(stderr, "slipway wait: %s: %s\n", name, text);
-    sw_text_set(last, text);
-}
-
 /* There is no such resource: it may be made yet, or have another name. */
 static void tell_missing(struct sw_connection *conn, const char *name, char **last)
 {
@@ -78,19 +61,11 @@ static void tell_missing(struct sw_connection *conn, const char *name, char **la
 static int judge(struct sw_connection *conn, const struct wait_opts *opts, const char *name,
                  struct json_object *doc, char **last)
 {
-    const struct sw_report report = {
-        .name = name,
-        .status = sw_json_get(doc, "status"),
-        .is_paused = sw_report_is_paused(doc),
-    };
+    const struct sw_report report = sw_report_of(doc);
     (void)sw_inventory_of(report.status);
     const char *phase = doc ? sw_report_phase(&report) : "deleted";
     if (!doc)
         tell_missing(conn, name, last);
-    if (doc && !is_walked(doc)) {
-        tell_unwalked(name, last);
-        return -1;
-    }
     if (sw_streq(phase, sw_text_or(opts->until, "Ready"))) {
         (void)printf("%s: %s\n", name, phase);
         return SW_EXIT_OK;

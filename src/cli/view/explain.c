@@ -477,7 +477,9 @@ struct json_object *sw_explain(struct sw_connection *conn, struct json_object *r
     const char *text = sw_json_str(status, "no controller has looked at it yet", "state", NULL);
     const bool is_paused = sw_report_is_paused(resource) &&
                            !sw_json_find(resource, "metadata", "deletionTimestamp", NULL);
+    const bool is_outdated = sw_report_is_outdated(resource);
     const char *is = is_paused                         ? "Paused"
+                     : is_outdated                     ? "Waiting"
                      : sw_starts_with(text, "Ready")   ? "Ready"
                      : sw_starts_with(text, "Errored") ? "Failed"
                                                        : "Waiting";
@@ -485,7 +487,9 @@ struct json_object *sw_explain(struct sw_connection *conn, struct json_object *r
     struct json_object *chain = link_new(is, what);
     struct json_object *ready = sw_obj_condition(resource, "Ready");
     set(chain, "why",
-        sw_starts_with(text, "Ready") ? sw_json_str(ready, "", "message", NULL) : text);
+        is_outdated                     ? SW_REPORT_OUTDATED
+        : sw_starts_with(text, "Ready") ? sw_json_str(ready, "", "message", NULL)
+                                        : text);
     if (is_paused) {
         SW_AUTO_CHARS *hint = sw_printf("slipway resume %s goes on with it", sw_obj_name(resource));
         set(chain, "hint", hint);

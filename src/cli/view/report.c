@@ -41,8 +41,29 @@ bool sw_report_is_paused(struct json_object *resource)
     return sw_streq(sw_json_str(resource, "", "spec", "managementState", NULL), "Unmanaged");
 }
 
+bool sw_report_is_outdated(struct json_object *resource)
+{
+    return sw_json_find(resource, "status", "conditions", NULL) && !sw_report_is_paused(resource) &&
+           !sw_json_find(resource, "metadata", "deletionTimestamp", NULL) &&
+           sw_json_int(resource, 0, "status", "observedGeneration", NULL) <
+               sw_json_int(resource, 0, "metadata", "generation", NULL);
+}
+
+struct sw_report sw_report_of(struct json_object *resource)
+{
+    return (struct sw_report){
+        .name = sw_obj_name(resource),
+        .status = sw_json_get(resource, "status"),
+        .is_deleting = sw_json_find(resource, "metadata", "deletionTimestamp", NULL),
+        .is_paused = sw_report_is_paused(resource),
+        .is_outdated = sw_report_is_outdated(resource),
+    };
+}
+
 const char *sw_report_phase(const struct sw_report *report)
 {
+    if (report->is_outdated)
+        return "Progressing";
     if (is_true(report->status, "Ready"))
         return "Ready";
     return is_true(report->status, "Errored") ? "Errored" : "Progressing";
@@ -138,6 +159,8 @@ static const char *fault_of_all(struct json_object *status)
 /* States that only wait for another state are left out: they would repeat its message. */
 char *sw_report_trouble(const struct sw_report *report)
 {
+    if (report->is_outdated)
+        return sw_strdup(SW_REPORT_OUTDATED);
     if (is_true(report->status, "Ready"))
         return sw_strdup("");
     const char *fault = fault_of_all(report->status);

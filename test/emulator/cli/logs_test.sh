@@ -17,6 +17,8 @@ one() { logs simple-kmod driver-container && has '/driver\] ' said && ! grep -qv
 t "of one state alone" one
 by_name() { logs simple-kmod -c check && has '/check\] ' said && ! grep -qv '/check\] ' "$tap_dir/said"; }
 t "of the containers of one name" by_name
+unnamed() { logs simple-kmod -c nowhere; [ $? = 2 ] && has 'no container of that name that has a log' errs; }
+t "a container that is not there" unnamed
 wrong() { ! logs simple-kmod nowhere && has "no state 'nowhere'; it has driver-build, driver-container" errs; }
 t "a state that is not there" wrong
 previous() { logs simple-kmod --previous && has "no container that has a log" errs && [ ! -s "$tap_dir/said" ]; }

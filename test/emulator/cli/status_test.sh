@@ -72,7 +72,7 @@ P
     until_ok 10 test -s "$tap_dir/port" || return 1
     local at
     at=http://127.0.0.1:$(cat "$tap_dir/port")
-    exits 1 status --server "$at" && says "$at answers, but not as the API server of a Kubernetes cluster does" &&
+    exits 2 status --server "$at" && says "$at answers, but not as the API server of a Kubernetes cluster does" &&
         exits 1 run "$tap_dir/good" --server "$at" --timeout 20s && says "$at answers, but not as"
 }
 if command -v python3 >/dev/null; then t "an address that is no API server's is said to be none" wrong_server; fi
@@ -92,6 +92,7 @@ t "-w prints a line for each change, and ends when it is interrupted" watched
 waits() {
     exits 0 wait good && says '^good: Ready$' && exits 0 wait bad --for Errored && exits 4 wait bad --fail-fast &&
         exits 3 wait bad --timeout 300ms && says 'bad: not Ready in time' && exits 0 wait none --for deleted && exits 2 wait &&
+        exits 3 wait goood --timeout 300ms && says "goood: there is no such SpecialResource; did you mean 'good'?" &&
         exits 2 wait good --for Never
 }
 t "wait, for what is and what is not" waits
@@ -164,6 +165,11 @@ time.sleep(60)' >"$tap_dir/mute-port" &
     until_ok 10 test -s "$tap_dir/mute-port" && sed "s/127.0.0.1:[0-9]*/127.0.0.1:$(cat "$tap_dir/mute-port")/" "$KUBECONFIG" >"$tap_dir/mute" || return 1
     until_interrupted "has not answered for 5 s; trying again until it does" && says_there 'the API server does not answer' &&
         says_there 'nothing was written; the same command begins anew' || rc=1
+    for c in "run $tap_dir/good" "wait good" "retry good" "rollback good"; do # limits of time are none of each step
+        [ $rc = 0 ] || break
+        local since=$SECONDS
+        KUBECONFIG=$tap_dir/mute exits 3 $c --timeout 2s >>"$tap_dir/w" 2>&1 && [ $((SECONDS - since)) -le 15 ] || rc=1
+    done
     # before the walk has begun
     [ $rc = 0 ] && until_interrupted "" && says_there 'nothing was written; the same command begins anew' || rc=1
     kill $server
@@ -188,9 +194,10 @@ t "of one that stalls in the middle of a walk, too" stalled
 
 unwalked() { # the status is of the spec before
     exits 0 run "$tap_dir/good" && kubectl patch specialresource good --type merge -p '{"spec":{"set":{"x":9}}}' && exits 3 wait good --timeout 1s && says 'good: its spec has changed, and nothing has walked that yet$' &&
+        exits 4 status && says '^good  *Progressing .* its spec has changed, and nothing has walked that yet$' && exits 0 explain good && says '^SpecialResource good  Waiting: its spec has changed' &&
         exits 0 run "$tap_dir/good" && exits 0 wait good --timeout 5s
 }
-t "wait is not content with the status of an earlier spec" unwalked
+t "wait, status and explain are not content with the status of an earlier spec" unwalked
 stops() { # while wait waits: what it says last is not that the resource is not Ready
     local port rc=0 pid
     exits 0 run "$tap_dir/good" || return 1
