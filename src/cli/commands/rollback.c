@@ -40,10 +40,10 @@ static const struct sw_flag flags[] = {
 /* ---- which revision ----------------------------------------------------------------------------
  */
 
-/* The last one before @current that was Ready. */
-static const struct sw_revision *previous(const struct sw_revisions *all)
+/* The last one before the newest that was Ready; @changed: or that one. */
+static const struct sw_revision *previous(const struct sw_revisions *all, bool changed)
 {
-    for (size_t i = all->n - 1; i-- > 0;) {
+    for (size_t i = changed ? all->n : all->n - 1; i-- > 0;) {
         const char *status = sw_revision_status(&all->items[i]);
         if (sw_streq(status, "superseded") || sw_streq(status, "deployed"))
             return &all->items[i];
@@ -65,28 +65,6 @@ static int check_record(struct json_object *resource, const struct sw_revision *
                                            sw_obj_namespace(r->record), sw_obj_name(r->record),
                                            digest);
     return sw_err_set(err, SW_INVALID, "revision %lld: %s", (long long)r->number, why);
-}
-
-static int choose(struct json_object *resource, struct sw_revisions *all, const char *number,
-                  const struct sw_revision **out, struct sw_err *err)
-{
-    const char *name = sw_obj_name(resource);
-    char *end = NULL;
-    const struct sw_revision *now = all->n ? &all->items[all->n - 1] : NULL;
-    if (!now)
-        return sw_err_set(err, SW_NOTFOUND,
-                          "%s has no records of its revisions (slipway history %s)", name, name);
-    *out = number ? sw_revisions_find(all, strtoll(number, &end, 10)) : previous(all);
-    if (!*out || (end && *end))
-        return sw_err_set(err, SW_NOTFOUND,
-                          number ? "%s has no revision '%s': slipway history %s lists them"
-                                 : "%s has no earlier revision that was Ready%s: slipway history "
-                                   "%s lists them",
-                          name, number ? number : "", name);
-    if (*out == now)
-        return sw_err_set(err, SW_INVALID, "%s is at revision %lld already", name,
-                          (long long)now->number);
-    return check_record(resource, *out, err);
 }
 
 /* ---- what the resource becomes -----------------------------------------------------------------
@@ -165,6 +143,36 @@ static bool is_same(struct json_object *a, struct json_object *b, const char *fi
                          sw_json_find(b, "spec", field, NULL));
 }
 
+/* Has the resource been changed since its newest revision, @now, was begun? */
+static bool is_changed_since(struct json_object *resource, const struct sw_revision *now)
+{
+    SW_AUTO_JSON *then = now->origin ? as_of(resource, now) : NULL;
+    return then && !sw_json_equal(sw_json_get(then, "spec"), sw_json_get(resource, "spec"));
+}
+
+static int choose(struct json_object *resource, struct sw_revisions *all, const char *number,
+                  const struct sw_revision **out, struct sw_err *err)
+{
+    const char *name = sw_obj_name(resource);
+    char *end = NULL;
+    const struct sw_revision *now = all->n ? &all->items[all->n - 1] : NULL;
+    if (!now)
+        return sw_err_set(err, SW_NOTFOUND,
+                          "%s has no records of its revisions (slipway history %s)", name, name);
+    const bool changed = is_changed_since(resource, now);
+    *out = number ? sw_revisions_find(all, strtoll(number, &end, 10)) : previous(all, changed);
+    if (!*out || (end && *end))
+        return sw_err_set(err, SW_NOTFOUND,
+                          number ? "%s has no revision '%s': slipway history %s lists them"
+                                 : "%s has no earlier revision that was Ready%s: slipway history "
+                                   "%s lists them",
+                          name, number ? number : "", name);
+    if (*out == now && !changed)
+        return sw_err_set(err, SW_INVALID, "%s is at revision %lld already", name,
+                          (long long)now->number);
+    return check_record(resource, *out, err);
+}
+
 /* ---- the plan ----------------------------------------------------------------------------------
  */
 
@@ -183,6 +191,29 @@ static void print_fields(struct json_object *a, struct json_object *b, bool only
         SW_AUTO_CHARS *after = sw_json_text(only_new ? value : other, SW_JSON_PLAIN, NULL);
         (void)printf("  ~ spec.%s: %s -> %s\n", key, only_new ? "nothing" : before,
                      !only_new && !other ? "nothing" : after);
+    }
+}
+
+/* What people have changed since @now, by name: values may be secret. */
+static void print_changed(struct json_object *resource, const struct sw_revision *now)
+{
+    SW_AUTO_JSON *then = as_of(resource, now);
+    struct json_object *sides[] = { resource, then };
+    (void)printf("The resource was changed since revision %lld, which is overwritten:\n",
+                 (long long)now->number);
+    if (!is_same(resource, then, "chart"))
+        (void)printf("  spec.chart\n");
+    for (size_t i = 0; i < SW_COUNT(sides); i++) {
+        struct json_object *set = sw_json_find(sides[i], "spec", "set", NULL),
+                           *other = sw_json_find(sides[1 - i], "spec", "set", NULL);
+        if (!set)
+            continue;
+        json_object_object_foreach(set, key, value)
+        {
+            struct json_object *its = sw_json_get(other, key);
+            if (i == 0 ? !sw_json_equal(value, its) : its == NULL)
+                (void)printf("  spec.set.%s\n", key);
+        }
     }
 }
 
@@ -205,9 +236,12 @@ static int print_plan(struct json_object *resource, struct json_object *wanted,
             "files of its recipe. Bring those of then back at %s, or take them out of the record "
             "with --recorded",
             (long long)then->number, url);
-    (void)printf("%s: revision %lld -> what revision %lld was (%s%s%s)\n", sw_obj_name(resource),
-                 (long long)now->number, (long long)then->number, sw_revision_time(then),
+    (void)printf("%s: %s %lld -> what revision %lld was (%s%s%s)\n", sw_obj_name(resource),
+                 then == now ? "changed since revision" : "revision", (long long)now->number,
+                 (long long)then->number, sw_revision_time(then),
                  *sw_revision_by(then, NULL) ? ", by " : "", sw_revision_by(then, NULL));
+    if (is_changed_since(resource, now))
+        print_changed(resource, now);
     sw_changes_print(changes, sw_cli_colours(STDOUT_FILENO));
     if (config_map)
         (void)printf("The recipe comes out of the record, from then on from ConfigMap %s/%s, which "

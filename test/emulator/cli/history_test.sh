@@ -56,6 +56,13 @@ plan_only() {
         has '^  - ConfigMap demo/more' && has 'Nothing was done' && kubectl -n demo get cm more
 }
 t "rollback prints its plan, and does nothing without --yes" plan_only
+patched() { # by hand, and walked by nobody
+    kubectl patch sr demo --type merge -p '{"spec": {"set": {"secret": "hunter3"}}}' && says rollback demo && has '^demo: changed since revision 3 -> what revision 3 was' &&
+        has '^The resource was changed since revision 3, which is overwritten:$' && has '^  spec.set.secret$' && ! grep hunter3 said &&
+        says rollback demo 2 && has '^demo: revision 3 -> what revision 2 was' && has '^  spec.set.secret$' &&
+        says rollback demo --yes && [ "$(kubectl get sr demo -o 'jsonpath={.spec.set}')" = "" ]
+}
+t "what was changed since the newest revision is named, and goes back first" patched
 before() { says rollback demo && has 'what revision 2 was'; }
 t "without a revision it is the last one that was Ready" before
 back() { says rollback demo 2 --yes && has 'demo: Ready' && text_is secretive && ! kubectl -n demo get cm more 2>/dev/null; }
