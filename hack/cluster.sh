@@ -49,7 +49,7 @@ need_packages() {
     DEBIAN_FRONTEND=noninteractive apt-get update -q >/dev/null 2>&1 || true
     local rc=0
     # shellcheck disable=SC2086
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing >/tmp/slipway-apt.$$ 2>&1 || rc=1
+    DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y -q --no-install-recommends $missing >/tmp/slipway-apt.$$ 2>&1 || rc=1
     [ -z "$placed" ] || rm -f /usr/sbin/policy-rc.d
     [ $rc = 0 ] || { tail -5 /tmp/slipway-apt.$$ >&2; die "could not install$missing"; }
     rm -f /tmp/slipway-policy.$$ /tmp/slipway-apt.$$

@@ -60,11 +60,11 @@ if command -v apt-get >/dev/null 2>&1; then
     echo "slipway: installing build packages (apt-get)" >&2
     export DEBIAN_FRONTEND=noninteractive
     $root apt-get update -q >/dev/null || true # an old list may do
-    [ -z "$missing" ] || $root apt-get install -y -q $debian >/dev/null
-    [ -z "$need_kubectl" ] || $root apt-get install -y -q kubernetes-client >/dev/null || true
-    [ -z "$need_git" ] || $root apt-get install -y -q $git_debian >/dev/null || true
-    [ -z "$need_tools" ] || $root apt-get install -y -q $tools_debian >/dev/null || true
-    [ -z "$need_site" ] || $root apt-get install -y -q mkdocs mkdocs-material >/dev/null || true
+    [ -z "$missing" ] || $root apt-get -o DPkg::Lock::Timeout=300 install -y -q $debian >/dev/null
+    [ -z "$need_kubectl" ] || $root apt-get -o DPkg::Lock::Timeout=300 install -y -q kubernetes-client >/dev/null || true
+    [ -z "$need_git" ] || $root apt-get -o DPkg::Lock::Timeout=300 install -y -q $git_debian >/dev/null || true
+    [ -z "$need_tools" ] || $root apt-get -o DPkg::Lock::Timeout=300 install -y -q $tools_debian >/dev/null || true
+    [ -z "$need_site" ] || $root apt-get -o DPkg::Lock::Timeout=300 install -y -q mkdocs mkdocs-material >/dev/null || true
 elif command -v dnf >/dev/null 2>&1; then
     echo "slipway: installing build packages (dnf)" >&2
     [ -z "$missing" ] || $root dnf install -y -q $fedora

@@ -79,7 +79,7 @@ flock 9
 if [ ! -d "$root" ] || ! packages | cmp -s - "$root/.packages"; then
     if ! command -v debootstrap >/dev/null; then
         command -v apt-get >/dev/null || cannot "debootstrap is needed"
-        DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends debootstrap >/dev/null 2>&1 || cannot "debootstrap cannot be installed"
+        DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y -q --no-install-recommends debootstrap >/dev/null 2>&1 || cannot "debootstrap cannot be installed"
     fi
     if [ -d "$root" ]; then install_packages "$root"; else make_root; fi
 fi

@@ -82,7 +82,7 @@ for other in $others; do
     fi
 done
 
-command -v debootstrap >/dev/null || apt-get install -y -q --no-install-recommends debootstrap >/dev/null 2>&1 || true
+command -v debootstrap >/dev/null || apt-get -o DPkg::Lock::Timeout=300 install -y -q --no-install-recommends debootstrap >/dev/null 2>&1 || true
 if command -v debootstrap >/dev/null; then
     for suite in ${SUITES:-bookworm trixie}; do
         t "the .deb installs in the smallest Debian ($suite), walks a recipe there, and goes whole" deb_in "$suite"
