@@ -220,8 +220,10 @@ static void timed_out(struct sw_http_transfer *t, int64_t after_ms, const char *
     const char *host = strstr(url, "://");
     int len = host ? (int)(host + 3 - url + (int)strcspn(host + 3, "/")) : 0;
     SW_AUTO_CHARS *server = sw_strndup(url, (size_t)len), *shown = sw_url_shown(server);
-    (void)sw_err_set(&err, SW_UNAVAILABLE, "%s: no %s within %lld s", shown, waiting_for,
-                     (long long)((after_ms + 999) / 1000));
+    SW_AUTO_CHARS *proxy = sw_http_proxy_used(t);
+    (void)sw_err_set(&err, SW_UNAVAILABLE, "%s: no %s within %lld s%s%s", shown, waiting_for,
+                     (long long)((after_ms + 999) / 1000), proxy ? " through the proxy " : "",
+                     proxy ? proxy : "");
     struct sw_http_result r = {
         .code = SW_UNAVAILABLE, .http_status = t->status, .timed_out = true, .url = url, .err = &err
     };

@@ -49,6 +49,7 @@ struct sw_http {
     struct sw_http_tls *own_tls; /* where the user gave none */
     CURLM *multi;
     struct event *timer; /* libcurl's, on the real clock whatever the loop's: see on_curl_timer() */
+    int opened_port;     /* to which a connection was opened last; 0: none was */
     int depth;           /* of our frames on the stack */
     bool doomed;
     TAILQ_HEAD(transfer_list, sw_http_transfer) all;
@@ -59,6 +60,9 @@ struct sw_http {
 
 /** Set libcurl's options for one request: server, credentials, proxies, TLS, headers, body. */
 void sw_http_setup(struct sw_http_transfer *t, const struct sw_http_spec *spec);
+
+/** The proxy through which @t goes, without its password, the caller's; NULL: none. */
+char *sw_http_proxy_used(const struct sw_http_transfer *t);
 
 /** Where it is the proxy on the way to @server that made a transfer fail with @rc: set @err and
  * @r's code, and say which. @why: what the system says. @return whether it was */

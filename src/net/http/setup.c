@@ -11,6 +11,20 @@
 
 enum { UNACKED_MS = 20000 };
 
+/* As libcurl itself opens one; to which port is kept, which tells whether a proxy is used. */
+static curl_socket_t open_socket(void *arg, curlsocktype purpose SW_UNUSED,
+                                 struct curl_sockaddr *at)
+{
+    struct sw_http *http = arg;
+    union {
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } to = { 0 };
+    (void)memcpy(&to, &at->addr, at->addrlen < sizeof to ? at->addrlen : sizeof to);
+    http->opened_port = ntohs(at->family == AF_INET6 ? to.v6.sin6_port : to.v4.sin_port);
+    return socket(at->family, at->socktype | SOCK_CLOEXEC, at->protocol);
+}
+
 /** Notice a server that has vanished (no FIN, no RST) although nothing times out by itself there.
  */
 static int on_new_socket(void *arg SW_UNUSED, curl_socket_t fd, curlsocktype type SW_UNUSED)
@@ -45,6 +59,8 @@ static void set_server(CURL *easy, struct sw_http_transfer *t)
     (void)curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, 15L);
     (void)curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, 5L);
     (void)curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, on_new_socket);
+    (void)curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+    (void)curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, t->http);
 }
 
 static void set_redirects(CURL *easy, const struct sw_http_spec *spec, bool tls)
