@@ -77,23 +77,6 @@ static int read_module(struct rbac_opts *o, struct json_object **out, struct sw_
     return 0;
 }
 
-/* What the recipe's own @resource says (NULL: there is none) where no option says otherwise; texts
- * are allocated in @arena. */
-static void take_from_resource(struct sw_rbac_opts *r, struct json_object *resource,
-                               struct sw_arena *arena)
-{
-    struct json_object *spec = sw_json_get(resource, "spec");
-    if (!r->service_account && !r->user && !r->legacy)
-        r->service_account = sw_json_str(spec, NULL, "serviceAccountName", NULL);
-    r->upgrades = r->upgrades || sw_json_get(spec, "upgradePolicy");
-    r->priority_classes = r->priority_classes || sw_json_get(spec, "priorityClasses");
-    struct json_object *login = sw_json_find(spec, "chart", "repository", "secretRef", NULL);
-    const char *ns = sw_json_str(login, "", "namespace", NULL),
-               *name = sw_json_str(login, "", "name", NULL);
-    if (!r->login && *name)
-        r->login = sw_arena_printf(arena, "%s%s%s", ns, *ns ? "/" : "", name);
-}
-
 static int print_rights(void *opts, struct sw_opened_recipe *recipe, struct sw_err *err)
 {
     struct rbac_opts *o = opts;
@@ -105,7 +88,6 @@ static int print_rights(void *opts, struct sw_opened_recipe *recipe, struct sw_e
     struct json_object *rights = NULL;
     r->name = recipe->env.release ? recipe->env.release : sw_recipe_name(recipe->recipe);
     r->ns = recipe->env.namespace ? recipe->env.namespace : r->name;
-    take_from_resource(r, recipe->resource, recipe->arena);
     r->operator_ns = r->operator_ns ? r->operator_ns : sw_cli_operator_namespace();
     r->account = r->account ? r->account : "slipway";
     int rc = o->module ? read_module(o, &module, err) : 0;

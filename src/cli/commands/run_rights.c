@@ -58,7 +58,7 @@ int sw_run_grant(struct sw_emulator *emulator, const char *recipe, struct sw_rec
                               .ns = flags->namespace,
                               .operator_ns = SW_OPERATOR_ACCOUNT_NS,
                               .account = SW_OPERATOR_ACCOUNT };
-    flags->sample = true;
+    flags->sample = flags->own_resource = true;
     int rc = grant_shipped(store, err);
     if (rc == 0)
         rc = sw_recipe_flags_open(flags, recipe, false, &opened, err);

@@ -20,11 +20,29 @@ static int note_lookup(void *arg, const char *api_version, const char *kind, con
     return 0;
 }
 
+/* What the recipe's own @resource says (NULL: there is none) where no option says otherwise; texts
+ * are allocated in @arena. */
+static void take_from_resource(struct sw_rbac_opts *r, struct json_object *resource,
+                               struct sw_arena *arena)
+{
+    struct json_object *spec = sw_json_get(resource, "spec");
+    if (!r->service_account && !r->user && !r->legacy)
+        r->service_account = sw_json_str(spec, NULL, "serviceAccountName", NULL);
+    r->upgrades = r->upgrades || sw_json_get(spec, "upgradePolicy");
+    r->priority_classes = r->priority_classes || sw_json_get(spec, "priorityClasses");
+    struct json_object *login = sw_json_find(spec, "chart", "repository", "secretRef", NULL);
+    const char *ns = sw_json_str(login, "", "namespace", NULL),
+               *name = sw_json_str(login, "", "name", NULL);
+    if (!r->login && *name)
+        r->login = sw_arena_printf(arena, "%s%s%s", ns, *ns ? "/" : "", name);
+}
+
 int sw_recipe_rights(struct sw_rbac_opts *o, struct sw_opened_recipe *recipe,
                      struct json_object **out, struct sw_err *err)
 {
     SW_AUTO(sw_rendered) *rendered = NULL;
     SW_AUTO_JSON *lookups = json_object_new_array();
+    take_from_resource(o, recipe->resource, recipe->arena);
     o->secrets = sw_recipe_mentions(recipe->recipe, "pushSecretName");
     o->feature_gates = sw_recipe_mentions(recipe->recipe, SW_FACT_FEATURE_GATES);
     o->lookups = lookups;

@@ -26,6 +26,12 @@ recipes() {
     for r in recipes/simple-kmod recipes/nvidia-mig; do walk "$r" && says ': Ready' || { echo "$r"; tail -20 "$tap_dir/o"; return 1; }; done
 }
 t "and for recipes of the tree, with stand-ins of the vendors' charts" recipes
+own_account() { # the recipe's own resource says who it is walked as
+    printf 'apiVersion: sro.openshift.io/v1beta1\nkind: SpecialResource\nmetadata: {name: c}\nspec: {namespace: elsewhere, serviceAccountName: walker, chart: {name: c, version: 0.1.0, repository: {name: r, url: "file:///r"}}}\n' >"$chart/c.yaml"
+    walk "$chart" && says 'c: Ready' || { tail -20 "$tap_dir/o"; rm "$chart/c.yaml"; return 1; }
+    rm "$chart/c.yaml"
+}
+t "the account is that of the recipe's own resource" own_account
 lacks() { # an object that is rendered on the cluster alone, so that nobody has printed a right for it
     cat >"$chart/templates/late.yaml" <<'Y'
 {{- if lookup "v1" "Node" "" "gpu-0" }}
