@@ -8,6 +8,7 @@
 #include "operator/manifests/aicr_source.h"
 #include "operator/manifests/das_resource.h"
 #include "operator/manifests/ready_label.h"
+#include "operator/manifests/rights_command.h"
 
 /* ---- the engine's actions ----------------------------------------------------------------------
  */
@@ -319,10 +320,15 @@ static void graph_of(struct resource *r, const struct sw_policy *policy, struct 
 
 void resource_tell(struct resource *r)
 {
+    /* an operator's folders are not those of who reads the hint */
+    SW_AUTO_CHARS *rights_of = r->c->opts.rights == SW_RIGHTS_CALLER
+                                   ? sw_rights_recipe(r->doc, resource_namespace(r))
+                                   : NULL;
     struct sw_spec spec = {
         .name = r->name,
         .uid = r->uid,
         .predecessor = sw_obj_annotation(r->doc, DAS_OWNER_ANNOTATION),
+        .rights_of = rights_of,
         .generation = sw_json_int(r->doc, 0, "metadata", "generation", NULL),
         .deleting = document_is_deleting(r->doc),
         .node_selector = sw_json_find(r->doc, "spec", "nodeSelector", NULL),

@@ -52,10 +52,10 @@ void sw_engine_free(struct sw_engine *engine)
     workers_drop_early(e);
     drop_docs(e);
     void *const blocks[] = {
-        e->name,           e->uid,          e->revision,         e->blocked, e->hold_message,
-        e->overlap,        e->overlap_with, e->reported_overlap, e->records, e->records_reason,
-        e->reported_clash, e->spec_reason,  e->reported_reason,  e->docs,    e->acts,
-        e->groups,         e->lost,         e->predecessor
+        e->name,           e->uid,          e->revision,         e->blocked,  e->hold_message,
+        e->overlap,        e->overlap_with, e->reported_overlap, e->records,  e->records_reason,
+        e->reported_clash, e->spec_reason,  e->reported_reason,  e->docs,     e->acts,
+        e->groups,         e->lost,         e->predecessor,      e->rights_of
     };
     for (size_t i = 0; i < SW_COUNT(blocks); i++)
         free(blocks[i]);

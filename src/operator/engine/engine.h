@@ -127,6 +127,7 @@ struct sw_state_spec {
 struct sw_spec {
     const char *name, *uid;
     const char *predecessor; /* uid of the DASOperator whose objects it goes on with, or NULL */
+    const char *rights_of;   /* for hints: what `slipway rbac` is told of it; NULL: "RECIPE" */
     int64_t generation;
     enum sw_management management;
     bool deleting;                     /* has a deletionTimestamp: remove all, then FINALIZED */

@@ -29,7 +29,8 @@
 #define MENDED "change what the message names; it goes on by itself"
 #define PREVIOUS "read the pod's log: kubectl logs --previous"
 #define APPLIED " | kubectl apply -f -"
-#define RIGHTS "give the operator the rights: slipway rbac RECIPE" APPLIED
+#define RECIPE "RECIPE"
+#define RIGHTS "give the operator the rights: slipway rbac " RECIPE APPLIED
 
 /* ---- pods that fit nowhere ----------------------------------------------------------------------
  * "0/4 nodes are available: 1 node(s) had taint {a: }, that the pod didn't tolerate, 3 Insufficient
@@ -218,7 +219,7 @@ static const char *quoted(struct sw_arena *arena, const char **at, const char *s
 /* Whom the server has refused what, by its message: 'User "a" cannot get resource "b" in API group
  * "c" in the namespace "d"'. NULL: it does not say.
  * Source: the API server's responsewriters.Forbidden. */
-static const char *rights_hint(struct sw_arena *arena, const char *message)
+static const char *rights_hint(struct sw_arena *arena, const char *message, const char *recipe)
 {
     static const char accounts[] = "system:serviceaccount:",
                       plain[] = "abcdefghijklmnopqrstuvwxyz0123456789-.:";
@@ -238,16 +239,16 @@ static const char *rights_hint(struct sw_arena *arena, const char *message)
     const char *account = sw_starts_with(name, accounts) ? name + strlen(accounts) : "";
     const char *colon = account[strspn(account, plain)] ? NULL : strchr(account, ':');
     if (!colon) /* shells take what is quoted so as it is */
-        return sw_arena_printf(arena, "give user %s %s: slipway rbac RECIPE --user '%s'" APPLIED,
-                               name, right, name);
+        return sw_arena_printf(arena, "give user %s %s: slipway rbac %s --user '%s'" APPLIED, name,
+                               right, recipe, name);
     const int len = (int)(colon - account);
     const bool usual = sw_streq(account, "slipway:slipway");
     const char *whose = usual ? ""
                               : sw_arena_printf(arena,
                                                 " --operator-namespace %.*s --operator-account %s",
                                                 len, account, colon + 1);
-    return sw_arena_printf(arena, "give account %.*s/%s %s: slipway rbac RECIPE%s" APPLIED, len,
-                           account, colon + 1, right, whose);
+    return sw_arena_printf(arena, "give account %.*s/%s %s: slipway rbac %s%s" APPLIED, len,
+                           account, colon + 1, right, recipe, whose);
 }
 
 /* PREVIOUS of the pod and container that @message names: "DaemonSet ns/name: ... pod x on node n:
@@ -276,7 +277,8 @@ static const char *log_hint(struct sw_arena *arena, const char *message)
 const char *hint_of(struct sw_engine *e, const char *reason, const char *message, bool lasts)
 {
     const char *hint = hint_for(reason, message, lasts);
-    const char *exact = sw_streq(hint, RIGHTS)     ? rights_hint(e->arena, message)
+    const char *exact = sw_streq(hint, RIGHTS)
+                            ? rights_hint(e->arena, message, sw_text_or(e->rights_of, RECIPE))
                         : sw_streq(hint, PREVIOUS) ? log_hint(e->arena, message)
                                                    : NULL;
     return exact ? exact : hint;

@@ -319,7 +319,7 @@ struct sw_engine {
     uint64_t served;  /* serial when the cluster last got a new kind or version of one */
     bool preparing;   /* not every state has been rendered yet */
     int64_t asked_ms; /* when all was last asked to be rendered */
-    char *name, *uid, *predecessor, *revision, *blocked;
+    char *name, *uid, *predecessor, *rights_of, *revision, *blocked;
     int64_t generation;
     enum sw_management management;
     bool deleting, finalized, orphan;

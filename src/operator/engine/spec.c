@@ -366,6 +366,7 @@ void spec_take(struct sw_engine *e, const struct sw_spec *spec)
     sw_text_set(&e->name, spec->name);
     sw_text_set(&e->uid, spec->uid);
     sw_text_set(&e->predecessor, spec->predecessor);
+    sw_text_set(&e->rights_of, spec->rights_of);
     sw_text_set(&e->revision, spec->revision ? spec->revision : "");
     sw_text_set(&e->blocked, spec->blocked);
     sw_text_set(&e->spec_reason, spec->reason);

@@ -144,7 +144,7 @@ rules:
     cat ran errs status explained
     for f in errs status explained; do
         grep -q 'User "jane" cannot patch resource "roles"' $f && ! grep -q 'cannot watch resource "roles"\|operator' $f || return 1
-        grep -qF "hint: give user jane the right to patch roles.rbac.authorization.k8s.io in namespace user: slipway rbac RECIPE --user 'jane' | kubectl apply -f -" $f || return 1
+        grep -qF "hint: give user jane the right to patch roles.rbac.authorization.k8s.io in namespace user: slipway rbac $PWD/user --user 'jane' | kubectl apply -f -" $f || return 1
     done
     kubectl get events -A --field-selector type=Warning -o jsonpath='{.items[*].message}' | grep -q 'state 0500: .*User "jane" cannot patch resource "roles"' || return 1
     "$slipway" rbac user --user 'jane' | kubectl apply -f - >/dev/null && "$slipway" run user --as jane --timeout 20s
