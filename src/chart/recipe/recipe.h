@@ -271,10 +271,12 @@ struct sw_render_env {
     bool add_api_versions;       /* @api_versions are added to the default set */
     sw_recipe_lookup_fn *lookup; /* NULL: every lookup finds nothing */
     void *lookup_arg;
-    bool no_crds;      /* leave crds/ out */
-    bool no_schema;    /* values need not fit values.schema.json */
-    bool keep_notes;   /* sw_rendered_notes() has what the charts' NOTES.txt give */
-    bool is_lint;      /* required and fail are no errors, as in helm lint */
+    bool no_crds;    /* leave crds/ out */
+    bool no_schema;  /* values need not fit values.schema.json */
+    bool keep_notes; /* sw_rendered_notes() has what the charts' NOTES.txt give */
+    /* required and fail are no errors, as in helm lint; what Helm leaves out for a hook that it
+     * does not know is there, too (is_left_out) */
+    bool is_lint;
     bool any_manifest; /* those without apiVersion, kind or name are no error: for printing */
     uint64_t fuel;     /* evaluation steps of all templates together; default SW_TEMPLATE_FUEL */
     size_t max_memory_bytes; /* of the values and all templates; default SW_TEMPLATE_BYTES */
@@ -411,6 +413,7 @@ struct sw_manifest {
     unsigned hook_events;   /* enum sw_hook_event; 0: not a hook */
     unsigned hook_policies; /* enum sw_hook_policy */
     int hook_weight;
+    bool is_left_out; /* with is_lint alone: an unknown hook keeps it from being applied */
 };
 
 /** A document of the rendered text, for printing: as Helm splits it, blanks around it cut off. One

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "chart/recipe/render/hook.h"
 #include "cli/lint/fields.h"
 #include "cli/lint/own_kinds.h"
 #include "data/data.h"
@@ -62,6 +63,12 @@ static int line_of(const struct lint *l, const char *field)
     return sw_yaml_line(d->text, d->len, d->line, path);
 }
 
+/* Where the problems are that others find. */
+struct place {
+    const struct lint *l;
+    const struct sw_manifest *m;
+};
+
 static char *annotation_path(const char *key)
 {
     return sw_printf("metadata.annotations.%s", key);
@@ -117,6 +124,20 @@ static void check_annotations(const struct lint *l, const struct sw_manifest *m)
         else
             ERROR_AT(l, m, at, "annotation '%s' is not known; 'slipway hooks' lists them", key);
     }
+}
+
+static void on_hook_fault(void *arg, const char *key, const char *text)
+{
+    const struct place *p = arg;
+    SW_AUTO_CHARS *at = annotation_path(key);
+    /* of Helm 2's crd-install is told what helm lint tells */
+    if (!sw_starts_with(sw_obj_annotation(p->m->doc, key), "crd-install"))
+        ERROR_AT(p->l, p->m, at, "%s %s: %s", sw_obj_kind(p->m->doc), sw_obj_name(p->m->doc), text);
+}
+
+static void check_helm_hook(const struct lint *l, const struct sw_manifest *m)
+{
+    sw_helm_hook_check(m->doc, on_hook_fault, &(struct place){ l, m });
 }
 
 static void check_conditions(const struct lint *l, const struct sw_manifest *m, const char *key)
@@ -233,21 +254,16 @@ static void check_images(const struct lint *l, const struct sw_manifest *m)
 /* ---- fields -------------------------------------------------------------------------------------
  */
 
-struct field_problem {
-    const struct lint *l;
-    const struct sw_manifest *m;
-};
-
 static void on_field(void *arg, const char *path, const char *text)
 {
-    const struct field_problem *p = arg;
+    const struct place *p = arg;
     ERROR_AT(p->l, p->m, path, "%s", text);
 }
 
 static void check_fields(const struct lint *l, const struct sw_manifest *m)
 {
-    sw_fields_check(l->fields, m->doc, on_field, &(struct field_problem){ l, m });
-    sw_own_kinds_check(l->own, m->doc, true, on_field, &(struct field_problem){ l, m });
+    sw_fields_check(l->fields, m->doc, on_field, &(struct place){ l, m });
+    sw_own_kinds_check(l->own, m->doc, true, on_field, &(struct place){ l, m });
 }
 
 /* Is it a statement about an object, whoever applies that? */
@@ -289,7 +305,7 @@ static void tell_note(const struct lint *l, const struct sw_manifest *m)
 }
 
 static void (*const manifest_checks[])(const struct lint *l, const struct sw_manifest *m) = {
-    check_annotations, check_readiness, check_gate,      check_values,
+    check_annotations, check_helm_hook, check_readiness, check_gate, check_values,
     check_images,      check_fields,    check_duplicate, tell_note,
 };
 
@@ -348,10 +364,11 @@ static bool has_awaited(const struct lint *l, size_t state)
         return true;
     for (size_t i = 0; i < sw_rendered_n_manifests(l->rendered); i++) {
         const struct sw_manifest *m = sw_rendered_manifest(l->rendered, i);
-        if (m->state == state && (sw_hook_asked(m->doc, SW_SRO_PREFIX "wait") || m->hook_events ||
-                                  sw_obj_annotation(m->doc, "helm.sh/readiness-success") ||
-                                  sw_obj_annotation(m->doc, SW_SRO_PREFIX "wait-for-logs") ||
-                                  sw_streq(sw_obj_kind(m->doc), "CustomResourceDefinition")))
+        if (m->state == state && !m->is_left_out &&
+            (sw_hook_asked(m->doc, SW_SRO_PREFIX "wait") || m->hook_events ||
+             sw_obj_annotation(m->doc, "helm.sh/readiness-success") ||
+             sw_obj_annotation(m->doc, SW_SRO_PREFIX "wait-for-logs") ||
+             sw_streq(sw_obj_kind(m->doc), "CustomResourceDefinition")))
             return true;
     }
     return false;

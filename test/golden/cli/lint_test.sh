@@ -424,4 +424,63 @@ meant_behind_the_slash() { (cd "$tap_dir" && ! "$slipway" lint unread) | grep -F
 t "an annotation with a slip of the pen, of another prefix" meant_behind_the_slash
 of_a_chart() { sed -i 's|slipway.dev/wiat|slipway.dev/wait|' "$tap_dir/unread/templates/a.yaml"; (cd "$tap_dir" && ! "$slipway" lint unread) | grep -F "annotation 'slipway.dev/wait' is one of charts: it stands in Chart.yaml"; }
 t "an annotation of charts in a manifest" of_a_chart
+# Helm's hooks
+mkdir -p "$tap_dir/hooked/templates"
+printf 'apiVersion: v2\nname: hooked\nversion: 0.1.0\n' >"$tap_dir/hooked/Chart.yaml"
+cat >"$tap_dir/hooked/templates/job.yaml" <<'Y'
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: check
+  annotations:
+    helm.sh/hook: post-install, pre-instal
+    helm.sh/hook-delete-policy: hook-succeded,before-hook-creation
+    helm.sh/hook-weight: "5.0"
+spec:
+  template:
+    spec:
+      restartPolicy: Never
+      containers:
+      - name: main
+        image: tool
+        comand: [a]
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: right, annotations: {helm.sh/hook: "Pre-Install ,test-success", helm.sh/hook-delete-policy: "Hook-Failed", helm.sh/hook-weight: "-5"}}
+spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: "tool:1"}]}}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: empty
+  annotations:
+    helm.sh/hook: ""
+---
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: none
+  annotations: {helm.sh/hook-weight: often}
+Y
+hooks_of_helm() { # what a hook takes out of the walk is told, and looked at as other objects are
+    (cd "$tap_dir" && ! "$slipway" lint hooked) >"$tap_dir/o"
+    cat "$tap_dir/o"
+    cat >"$tap_dir/expected" <<'Y'
+hooked/templates/job.yaml:6: error: Job check: helm.sh/hook: 'pre-instal' is none of Helm's hooks: the object is left out; is it 'pre-install'?
+hooked/templates/job.yaml:7: error: Job check: helm.sh/hook-delete-policy: 'hook-succeded' is none of Helm's policies: it deletes nothing; is it 'hook-succeeded'?
+hooked/templates/job.yaml:8: error: Job check: helm.sh/hook-weight: '5.0' is no integer, and is taken for 0
+hooked/templates/job.yaml:15: warning: container 'main': image 'tool' has no tag
+hooked/templates/job.yaml:16: error: spec.template.spec.containers[0].comand: there is no such field; is it 'command'?
+hooked/templates/job.yaml:28: error: ConfigMap empty: helm.sh/hook: '' is none of Helm's hooks: the object is left out
+Y
+    sort -t: -k2n "$tap_dir/o" | diff "$tap_dir/expected" - && ! "$slipway" render "$tap_dir/hooked" | grep -E 'name: (check|empty)'
+}
+t "hooks that Helm does not know, with what was meant; other faults of such objects" hooks_of_helm
+hook_of_helm_2() { # told once, as helm lint tells it
+    sed -i 's/post-install, pre-instal$/crd-install/' "$tap_dir/hooked/templates/job.yaml"
+    (cd "$tap_dir" && ! "$slipway" lint hooked) >"$tap_dir/o"
+    [ "$(grep -c 'crd-install' "$tap_dir/o")" = 1 ] || { cat "$tap_dir/o"; false; }
+}
+t "Helm 2's crd-install is told once" hook_of_helm_2
 plan

@@ -25,7 +25,8 @@ struct doc {
     unsigned rank; /* of its kind */
     size_t number; /* as they were found */
     bool kernel_affine;
-    bool is_first; /* the namespace of a release of its own */
+    bool is_first;    /* the namespace of a release of its own */
+    bool is_left_out; /* for a hook that Helm does not know */
 };
 
 /* Manifests of another process that are kept as texts. */
@@ -175,11 +176,12 @@ static int read_file(struct sw_rendered *r, const struct sw_plan *plan,
                                   .state = state,
                                   .from_crds = !t } };
         if (t) {
-            bool left_out = !sw_helm_hook_read(object, &d.hook);
+            d.is_left_out = !sw_helm_hook_read(object, &d.hook);
+            d.hook.events = d.is_left_out ? 0 : d.hook.events;
             d.doc.hook_events = d.hook.events;
             const char *group = d.hook.events ? NULL : sw_obj_annotation(object, SW_ANN_GROUP);
             d.doc.state = state_of(plan, t, group, phase_of(&d, env) == PHASE_BEFORE);
-            if (left_out || (only != SW_ALL_STATES && d.doc.state != only))
+            if ((d.is_left_out && !env->is_lint) || (only != SW_ALL_STATES && d.doc.state != only))
                 continue;
             (void)sw_json_del(object, "metadata", "annotations", SW_ANN_GROUP_NEEDS, NULL);
         }
@@ -296,6 +298,7 @@ static void add_manifest(struct sw_rendered *r, const struct sw_plan *plan, cons
         .hook_events = d->doc.hook_events,
         .hook_policies = d->hook.policies,
         .hook_weight = d->hook.weight,
+        .is_left_out = d->is_left_out,
     };
 }
 
