@@ -176,7 +176,8 @@ static int make_resource(struct dashboard *d, const char *recipe, struct sw_aren
     const struct sw_resource_opts opts = { .recipe = recipe,
                                            .source = &d->opts.source,
                                            .connect = &d->opts.connect,
-                                           .values = sw_values_args_read(&d->opts.values, arena) };
+                                           .values = sw_values_args_read(&d->opts.values, arena),
+                                           .command = "dashboard" };
     const int rc = sw_resource_make(&opts, &d->resource, &err);
     if (rc < 0) { /* the input is wrong, or where it comes from does not answer now */
         (void)sw_cli_fail("dashboard", &err);

@@ -723,6 +723,7 @@ static int run_recipe(struct run *run, const char *recipe)
         .name = run->opts.name,
         .ns = run->opts.ns,
         .values = sw_values_args_read(&run->opts.values, run->arena),
+        .command = "run",
         .ignore_constraints = run->opts.ignore_constraints,
         .allow_upgrades = run->opts.allow_upgrades,
     };

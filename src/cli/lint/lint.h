@@ -60,9 +60,8 @@ extern const struct sw_chart_annotation sw_chart_annotations[];
 /** Their names, ends with NULL. Borrowed. */
 const char *const *sw_chart_annotation_names(void);
 
-/** Warn of values in @set, which a user has set, that neither the recipe's values.yaml nor any of
- * its files has: at the top all of them (unless a template reads `.Values` as a whole), below where
- * a name that is there is near. And of values at the top of values.yaml that no template has. */
+/** Warn of values in @set, which a user has set, and of those of values.yaml that nothing reads
+ * (cli/recipe/unread_values.h). */
 void sw_lint_values(const struct sw_recipe *recipe, struct json_object *set,
                     struct sw_problems *problems);
 

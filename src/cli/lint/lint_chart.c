@@ -1,4 +1,4 @@
-/* lint of Chart.yaml. */
+/* lint of Chart.yaml and values.yaml. */
 #include <json-c/json.h>
 #include <string.h>
 
@@ -6,6 +6,7 @@
 #include "chart/aicr/upgrades.h"
 #include "cli/lint/fields.h"
 #include "cli/lint/lint.h"
+#include "cli/recipe/unread_values.h"
 #include "data/data.h"
 #include "data/text/nearest.h"
 #include "data/yaml/yaml.h"
@@ -131,4 +132,27 @@ void sw_lint_charts(const struct sw_recipe *recipe, struct sw_problems *problems
                 check_constraints(&chart, json_object_get_string(value), problems);
         }
     }
+}
+
+/* ---- values -------------------------------------------------------------------------------------
+ */
+
+struct values_file {
+    const char *path;
+    struct sw_problems *problems;
+};
+
+static void on_unread(void *arg, int line, const char *text)
+{
+    const struct values_file *f = arg;
+    sw_problems_add(f->problems, false, line ? f->path : "", line, "%s", text);
+}
+
+void sw_lint_values(const struct sw_recipe *recipe, struct json_object *set,
+                    struct sw_problems *problems)
+{
+    SW_AUTO_CHARS *path = sw_printf("%s/values.yaml", sw_recipe_name(recipe));
+    struct values_file file = { path, problems };
+    sw_unread_given(recipe, set, false, on_unread, &file);
+    sw_unread_defaults(recipe, on_unread, &file);
 }

@@ -55,6 +55,7 @@ static int make_resource(struct sw_preview *d, struct sw_recipe_flags *flags,
         .name = flags->name,
         .ns = flags->namespace,
         .values = sw_values_args_read(&flags->values, d->opened.arena),
+        .command = d->conn.command,
     };
     SW_AUTO_JSON *made = NULL;
     SW_AUTO_JSON *live = NULL;

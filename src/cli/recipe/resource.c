@@ -5,6 +5,7 @@
 #include "chart/fetch/fetch.h"
 #include "chart/recipe/package/pack.h"
 #include "cli/cluster/connect.h"
+#include "cli/recipe/unread_values.h"
 #include "data/data.h"
 #include "emulator/emulator.h"
 
@@ -65,11 +66,11 @@ static int put_set(struct json_object *doc, struct json_object *set, struct sw_e
 
 /* Merge the values into spec.set; a `specialresource.spec` in them, as SRO's charts have it, goes
  * to the resource's spec. */
-static int merge_values(struct json_object *doc, const struct sw_values_flags *flags,
-                        struct sw_err *err)
+static int merge_values(struct json_object *doc, const struct sw_recipe *recipe,
+                        const struct sw_resource_opts *opts, struct sw_err *err)
 {
     SW_AUTO(sw_values) *values = NULL;
-    int rc = sw_values_from_flags(flags, &values, err);
+    int rc = sw_values_from_flags(&opts->values, &values, err);
     if (rc < 0)
         return rc;
     SW_AUTO_JSON *set = sw_values_json(values);
@@ -79,6 +80,8 @@ static int merge_values(struct json_object *doc, const struct sw_values_flags *f
     (void)sw_json_del(set, "specialresource", NULL);
     if (spec)
         merge_into(doc, "spec", spec);
+    if (opts->command)
+        sw_unread_warn(recipe, set, opts->command);
     return sw_json_len(set) ? put_set(doc, set, err) : 0;
 }
 
@@ -223,7 +226,7 @@ static int make_of(const struct sw_resource_opts *opts, struct json_object **out
     sw_json_set_str(doc, API_VERSION, "apiVersion", NULL);
     sw_json_set_str(doc, "SpecialResource", "kind", NULL);
     (void)sw_json_del(doc, "status", NULL);
-    rc = merge_values(doc, &opts->values, err);
+    rc = merge_values(doc, recipe, opts, err);
     if (rc == 0)
         rc = set_chart(doc, recipe, opts, err);
     if (rc < 0)

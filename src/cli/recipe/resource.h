@@ -13,7 +13,8 @@ struct sw_resource_opts {
     const struct sw_connect_opts *connect; /* the cluster for cm:// URLs; NULL: as kubectl's */
     const char *name, *ns;                 /* NULL: the base's */
     struct sw_values_flags values;
-    bool ignore_constraints;    /* what the recipe asks of the cluster is told only */
+    const char *command;     /* warns on stderr of @values that nothing reads; NULL: nobody does */
+    bool ignore_constraints; /* what the recipe asks of the cluster is told only */
     const char *allow_upgrades; /* components, see SW_ANN_UPGRADES; borrowed; NULL: none */
     /** Where to put the newest release of the emulator that the recipe runs on ("1.34"; the
      * caller's); NULL: not wanted. Untouched where that is the default, or none. */
