@@ -193,7 +193,8 @@ static const struct {
 
 const char *hint_for(const char *reason, const char *message, bool lasts)
 {
-    const char *nodes = message ? unschedulable_hint(message) : NULL;
+    const bool is_matched = !sw_streq(reason, "NoMatchingNodes"); /* else nothing is in the way */
+    const char *nodes = message && is_matched ? unschedulable_hint(message) : NULL;
     if (nodes)
         return nodes;
     for (size_t i = 0; message && *message && i < SW_COUNT(hints); i++)

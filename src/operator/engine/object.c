@@ -393,6 +393,22 @@ static const char *name_taints(struct sw_engine *e, const struct object *o, cons
     return sw_arena_printf(e->arena, "%.*s %s%s", (int)(at - text), text, taints, at);
 }
 
+/* The scheduler says only that nodes do not match: @text of a pod for which there is no node, with
+ * the term that none has, as of a DaemonSet. */
+static const char *name_term(struct sw_engine *e, const struct object *o, const char *text,
+                             const char **reason)
+{
+    static const char before[] = "cannot be scheduled: ";
+    const char *at = o->placement && sw_streq(*reason, "Unschedulable") ? strstr(text, before)
+                                                                        : NULL;
+    SW_AUTO_CHARS *why = at ? sw_placement_why_unmatched(o->placement, e->nodes) : NULL;
+    if (!why)
+        return text;
+    at += strlen(before);
+    *reason = "NoMatchingNodes";
+    return sw_arena_printf(e->arena, "%.*s%s: %s", (int)(at - text), text, why, at);
+}
+
 const char *object_with_pods(struct sw_engine *e, const struct object *o, const char *text,
                              const char **reason)
 {
@@ -418,7 +434,8 @@ const char *object_detail(struct sw_engine *e, const struct object *o, const cha
         return sw_arena_printf(e->arena, "%s%s%s", o->readiness.message, why ? ": " : "",
                                why ? why : "");
     }
-    return name_taints(e, o, object_with_pods(e, o, o->readiness.message, reason));
+    const char *text = object_with_pods(e, o, o->readiness.message, reason);
+    return name_taints(e, o, name_term(e, o, text, reason));
 }
 
 const char *object_message(struct sw_engine *e, const struct object *o, const char **reason)

@@ -32,7 +32,9 @@ void object_take_content(struct sw_engine *e, struct object *o, struct json_obje
     sw_kept_free(o->text);
     o->text = sw_kept_new(text, len);
     o->hash = sw_fnv64a(text, len);
-    struct json_object *pod_spec = sw_json_find(doc, "spec", "template", "spec", NULL);
+    struct json_object *pod_spec = sw_streq(o->key.kind, "Pod")
+                                       ? sw_json_get(doc, "spec")
+                                       : sw_json_find(doc, "spec", "template", "spec", NULL);
     sw_placement_free(o->placement);
     sw_placement_free(o->grace_placement);
     o->placement = sw_placement_new(pod_spec);

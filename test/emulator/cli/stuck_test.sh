@@ -78,6 +78,24 @@ no_toleration() {
     daemon_set '      nodeSelector: {node-role.kubernetes.io/master: ""}' | template notoleration 1000-it
     stuck notoleration 3 'matches no node: the taint node-role.kubernetes.io/master:NoSchedule of master-0 is not tolerated' "give the pods a toleration of the taint"
 }
+no_node() { # RECIPE KIND VERSION SPEC HINT TERM: no node has what its pods ask for; the master's taint, which it lacks a toleration for, is not why
+    made "$2" "$3" "metadata: {name: it}
+spec: $4" | template "$1" 1000-it
+    stuck "$1" 3 "$2 $1/it .*cannot be scheduled: $6: 0/5 nodes are available: 1 node" "$5" || return 1
+    [ "$(kubectl get specialresource "$1" -o jsonpath='{.status.states[?(@.name=="1000")].reason}')" = NoMatchingNodes ] # --fail-fast ends for it
+}
+gpu_pod='nodeSelector: {gpu: "yes", kubernetes.io/os: linux}, containers: [{name: main, image: "busybox:1"}]'
+zone_pod='affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: zone, operator: In, values: [a, b]}]}]}}}, containers: [{name: main, image: "busybox:1"}]'
+replicas='replicas: 2, selector: {matchLabels: {app: it}}, template: {metadata: {labels: {app: it}}, spec:'
+no_node_of_deployment() { no_node nonode-d Deployment apps/v1 "{$replicas {$gpu_pod}}}" "label nodes, or change the selector" 'no node has gpu=yes'; }
+no_node_of_stateful_set() { no_node nonode-s StatefulSet apps/v1 "{serviceName: it, $replicas {$zone_pod}}}" "label nodes as the affinity asks for" 'none of 5 nodes fits the node affinity zone in \(a,b\)'; }
+no_node_of_pod() { no_node nonode-p Pod v1 "{restartPolicy: Never, $gpu_pod}" "label nodes, or change the selector" 'no node has gpu=yes'; }
+no_node_of_job() { no_node nonode-j Job batch/v1 "{template: {spec: {restartPolicy: Never, $gpu_pod}}}" "label nodes, or change the selector" 'no node has gpu=yes'; }
+only_tainted() { # a node has the label: it is the taint
+    made Deployment apps/v1 "metadata: {name: it}
+spec: {$replicas {nodeSelector: {node-role.kubernetes.io/master: ''}, containers: [{name: main, image: 'busybox:1'}]}}}" | template tainted 1000-it
+    stuck tainted 3 'cannot be scheduled: 0/5 nodes are available: 1 node\(s\) had untolerated taint' "give the pod a toleration of the taint"
+}
 no_kind() {
     made Thing example.com/v1 'metadata: {name: it}' | template nokind 1000-it
     stuck nokind 3 "kind 'Thing' of 'example.com/v1': API group 'example.com' is not served" "install what serves the kind"
@@ -191,6 +209,11 @@ t "one that goes on is, and is not waited for twice" stays
 t "a Job's build: the line that matters, not only the last" build_job
 t "a pod that fits nowhere, with the count of nodes" unschedulable
 t "no node has the label" no_label
+t "nor that of a Deployment's pods" no_node_of_deployment
+t "no node fits the affinity of a StatefulSet's pods" no_node_of_stateful_set
+t "no node has the label of a Pod" no_node_of_pod
+t "nor that of a Job's pods" no_node_of_job
+t "a node has it, and a taint" only_tainted
 t "no node fits the affinity" no_affinity
 t "no node's taint is tolerated" no_toleration
 t "a kind that is not served" no_kind

@@ -212,30 +212,44 @@ char *sw_placement_taints(const struct sw_placement *placement, const struct sw_
     return text;
 }
 
-char *sw_placement_why_none(const struct sw_placement *placement, const struct sw_node_set *set)
+char *sw_placement_why_unmatched(const struct sw_placement *placement,
+                                 const struct sw_node_set *set)
 {
-    size_t n_selected = 0, n_fitting = 0;
-    uint32_t last = SW_NO_NODE;
+    size_t n_selected = 0;
     for (uint32_t n = 0; n < sw_node_set_end(set); n++) {
         struct node_labels labels = { set, n };
         if (!sw_node_set_matches(set, n, placement->node_selector))
             continue;
         n_selected++;
-        if (!sw_node_selector_selects(&placement->affinity, sw_node_set_name(set, n), label_of,
-                                      &labels))
-            continue;
-        n_fitting++;
-        last = n;
-        if (!sw_node_set_is_tainted(set, n, placement->tolerations))
+        if (sw_node_selector_selects(&placement->affinity, sw_node_set_name(set, n), label_of,
+                                     &labels))
             return NULL;
     }
     if (!sw_node_set_count(set))
         return sw_strdup("there is no node");
     if (!n_selected)
         return missing_labels(placement, set);
-    if (!n_fitting) {
-        SW_AUTO_CHARS *terms = affinity_text(placement);
-        return sw_printf("none of %zu nodes fits the node affinity %s", n_selected, terms);
+    SW_AUTO_CHARS *terms = affinity_text(placement);
+    return sw_printf("none of %zu nodes fits the node affinity %s", n_selected, terms);
+}
+
+char *sw_placement_why_none(const struct sw_placement *placement, const struct sw_node_set *set)
+{
+    size_t n_fitting = 0;
+    uint32_t last = SW_NO_NODE;
+    char *why = sw_placement_why_unmatched(placement, set);
+    if (why)
+        return why;
+    for (uint32_t n = 0; n < sw_node_set_end(set); n++) {
+        struct node_labels labels = { set, n };
+        if (!sw_node_set_matches(set, n, placement->node_selector) ||
+            !sw_node_selector_selects(&placement->affinity, sw_node_set_name(set, n), label_of,
+                                      &labels))
+            continue;
+        n_fitting++;
+        last = n;
+        if (!sw_node_set_is_tainted(set, n, placement->tolerations))
+            return NULL;
     }
     SW_AUTO_CHARS *taint = taint_text(placement, set, last);
     return sw_printf("the taint %s of %s is not tolerated%s", taint ? taint : "",

@@ -182,6 +182,9 @@ bool sw_node_affinity_takes_pod(const struct sw_node_set *set, uint32_t node,
  * fits, or the taint that is not tolerated. Heap, the caller's; NULL: a node takes it.
  * Pinned by test/unit/operator/engine_node_set_test.c. */
 char *sw_placement_why_none(const struct sw_placement *placement, const struct sw_node_set *set);
+/** The same without regard to taints: NULL where a node has the labels. */
+char *sw_placement_why_unmatched(const struct sw_placement *placement,
+                                 const struct sw_node_set *set);
 /** Taints that keep such a pod off nodes which it selects, "{key: value}, ...", the first three
  * that differ. Heap, the caller's; NULL: there are none. Pinned as above. */
 char *sw_placement_taints(const struct sw_placement *placement, const struct sw_node_set *set);
