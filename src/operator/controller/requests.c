@@ -423,37 +423,56 @@ static bool is_harmless(struct json_object *event)
     return false;
 }
 
-/* Is @event to be shown instead of @other? The newer one; of one try to pull an image the pull
- * secret that was not found, since what follows comes of it. */
-static bool says_more(struct json_object *event, struct json_object *other)
+/* Of a pod's pull secret that is not there: kubelet goes on without it. */
+static bool is_of_secret(struct json_object *event)
+{
+    return sw_streq(sw_json_str(event, "", "reason", NULL), "FailedToRetrieveImagePullSecret");
+}
+
+/* Keep the newest of its sort in @newest, {"secret", "other"}. */
+static void keep_newest(struct json_object *newest, struct json_object *event)
+{
+    const char *sort = is_of_secret(event) ? "secret" : "other";
+    struct json_object *before = sw_json_get(newest, sort);
+    if (says_state_only(event) || is_harmless(event) ||
+        (before && strcmp(sw_kube_event_time(event), sw_kube_event_time(before)) < 0))
+        return;
+    sw_json_set(newest, sw_json_copy(event), sort, NULL);
+}
+
+/* What the newest says. Of one try to pull an image both, that about the pull secret in a line
+ * before: it may be why, and the image's own error is what stops the pod. Heap; NULL: there is
+ * none. */
+static char *newest_text(struct json_object *newest)
 {
     enum { ONE_TRY_MS = 60000 };
-    static const char no_secret[] = "FailedToRetrieveImagePullSecret";
+    struct json_object *secret = sw_json_get(newest, "secret"),
+                       *other = sw_json_get(newest, "other");
     SW_ERR(ignored);
-    int64_t at_ms, other_ms;
-    bool first = sw_streq(sw_json_str(event, "", "reason", NULL), no_secret),
-         second = sw_streq(sw_json_str(other, "", "reason", NULL), no_secret);
-    if (first != second && sw_time_parse(sw_kube_event_time(event), &at_ms, &ignored) == 0 &&
+    int64_t secret_ms, other_ms;
+    const char *text = sw_json_str(other, NULL, "message", NULL),
+               *before = sw_json_str(secret, NULL, "message", NULL);
+    if (!text || !before)
+        return sw_strdup(text ? text : before);
+    if (sw_time_parse(sw_kube_event_time(secret), &secret_ms, &ignored) == 0 &&
         sw_time_parse(sw_kube_event_time(other), &other_ms, &ignored) == 0 &&
-        llabs((long long)(at_ms - other_ms)) <= ONE_TRY_MS)
-        return first;
-    return strcmp(sw_kube_event_time(event), sw_kube_event_time(other)) >= 0;
+        llabs((long long)(secret_ms - other_ms)) <= ONE_TRY_MS)
+        return sw_printf("%s\n%s", before, text);
+    return sw_strdup(strcmp(sw_kube_event_time(other), sw_kube_event_time(secret)) >= 0 ? text
+                                                                                        : before);
 }
 
 static void on_warnings(const struct sw_kube_answer *a, void *arg)
 {
     struct op *op = arg;
-    for (size_t i = 0; a->code == 0 && i < sw_json_len(a->items); i++) {
-        struct json_object *event = sw_json_at(a->items, i);
-        if (says_state_only(event) || is_harmless(event) || (op->doc && !says_more(event, op->doc)))
-            continue;
-        json_object_put(op->doc);
-        op->doc = sw_json_copy(event);
-    }
+    if (!op->doc)
+        op->doc = json_object_new_object();
+    for (size_t i = 0; a->code == 0 && i < sw_json_len(a->items); i++)
+        keep_newest(op->doc, sw_json_at(a->items, i));
     if (a->more)
         return;
     op->req = NULL;
-    SW_AUTO_CHARS *text = op->doc ? sw_strdup(sw_json_str(op->doc, NULL, "message", NULL)) : NULL;
+    SW_AUTO_CHARS *text = newest_text(op->doc);
     op_answer(op, a->code, answer_message(a), NULL, text);
 }
 

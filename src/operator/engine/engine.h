@@ -71,7 +71,8 @@ enum sw_event_kind {
     SW_EV_STATUS_WRITTEN, /* answer: @serial, @code */
     SW_EV_STATUS_LOST,    /* others have removed what was written: it is written again */
     SW_EV_LOGS,           /* answer: @serial, @key, @code, @text */
-    SW_EV_WARNINGS,       /* answer: @serial, @key, @code, @text: of the newest; NULL: none */
+    SW_EV_WARNINGS,       /* answer: @serial, @key, @code, @text: of the newest, with a line before
+                             it about a pull secret that is not there; NULL: none */
     SW_EV_NODE,           /* @node in the node set has changed or (without name there) is gone */
     SW_EV_FACTS,          /* what templates see has changed (facts, API kinds): render again, and
                              try again at once what failed for lack of a kind */

@@ -146,7 +146,9 @@ static const struct {
     { "NoMatchingNodes", NULL, "label nodes, or change the selector" },
     { "Terminating", NULL, "see which finalizer holds it" },
     { "Contested", NULL, "see who changes it: slipway explain NAME" },
-    { NULL, "image pull secrets", "create the pull secret that the pod names, in its namespace" },
+    { NULL, "image pull secrets",
+      "create the pull secret that the pod names, in its namespace, and see that the image "
+      "exists" },
     { NULL, "no basic auth credentials", LOGIN },
     { NULL, "401 Unauthorized", LOGIN },
     { NULL, "unauthorized: ", LOGIN },

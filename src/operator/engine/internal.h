@@ -184,6 +184,7 @@ struct object {
     } container_logs;
     struct {
         char *kind, *name, *line; /* whose Events were asked for, and what the newest says */
+        char *secret;             /* what is said beside it of a missing pull secret; or NULL */
         uint64_t serial;          /* of the unanswered request; 0: none */
         int64_t next_ms;          /* when to ask (again) */
         int64_t after_ms;         /* the delay of that, which grows */
@@ -574,8 +575,8 @@ bool warnings_take(struct object *o, const struct sw_event *event);
  * says, once for each hint. To be called in each step. */
 void stuck_report(struct sw_engine *e);
 /** What the newest says, while it is about what keeps @o from being ready; NULL: not known.
- * Borrowed. */
-const char *warnings_line(const struct object *o);
+ * @*secret: what is said beside it of a pull secret that is not there; NULL: nothing. Borrowed. */
+const char *warnings_line(const struct object *o, const char **secret);
 /** Free what is known of them. */
 void warnings_done(struct object *o);
 

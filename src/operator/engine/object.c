@@ -413,12 +413,13 @@ const char *object_with_pods(struct sw_engine *e, const struct object *o, const 
                              const char **reason)
 {
     const char *pod = workers_message(e, o, reason);
-    const char *line = container_logs_line(o), *warning = warnings_line(o);
+    const char *secret, *line = container_logs_line(o), *warning = warnings_line(o, &secret);
     if (warning && strstr(pod ? pod : text, warning))
         warning = NULL; /* the pod says it, too */
-    return sw_arena_printf(e->arena, "%s%s%s%s%s%s%s", text, pod ? "; " : "", pod ? pod : "",
+    return sw_arena_printf(e->arena, "%s%s%s%s%s%s%s%s%s", text, pod ? "; " : "", pod ? pod : "",
                            line ? "; the end of its log: " : "", line ? line : "",
-                           warning ? ": " : "", warning ? warning : "");
+                           warning ? ": " : "", warning ? warning : "", secret ? "; " : "",
+                           secret ? secret : "");
 }
 
 const char *object_detail(struct sw_engine *e, const struct object *o, const char **reason)

@@ -49,6 +49,7 @@ void warnings_done(struct object *o)
     free(SW_TAKE(o->warnings.kind));
     free(SW_TAKE(o->warnings.name));
     free(SW_TAKE(o->warnings.line));
+    free(SW_TAKE(o->warnings.secret));
     o->warnings.serial = 0;
     o->warnings.next_ms = 0;
 }
@@ -82,6 +83,17 @@ void warnings_ask(struct sw_engine *e, struct object *o)
                               sw_arena_strdup(e->arena, name) };
 }
 
+/* What @text says about a pull secret, where another line follows. Heap; NULL: it says no such
+ * thing. */
+static char *secret_line(const char *text)
+{
+    static const char start[] = "Unable to retrieve some image pull secrets (";
+    if (!sw_starts_with(text, start) || !strchr(text, '\n'))
+        return NULL;
+    SW_AUTO_CHARS *said = sw_strndup(text, strcspn(text, "\n"));
+    return sw_text_last_line(said, MAX_LINE);
+}
+
 bool warnings_take(struct object *o, const struct sw_event *event)
 {
     if (!o->warnings.serial || o->warnings.serial != event->serial)
@@ -89,14 +101,19 @@ bool warnings_take(struct object *o, const struct sw_event *event)
     o->warnings.serial = 0;
     if (event->code || !event->text)
         return false; /* who may not read Events gets the reason without them */
-    SW_AUTO_CHARS *line = sw_text_last_line(pod_failure_cause(event->text), MAX_LINE);
-    bool changed = !sw_streq(o->warnings.line, line);
+    SW_AUTO_CHARS *secret = secret_line(event->text);
+    const char *text = secret ? strchr(event->text, '\n') + 1 : event->text;
+    SW_AUTO_CHARS *line = sw_text_last_line(pod_failure_cause(text), MAX_LINE);
+    bool changed = !sw_streq(o->warnings.line, line) || !sw_streq(o->warnings.secret, secret);
     sw_text_set(&o->warnings.line, line);
+    sw_text_set(&o->warnings.secret, secret);
     return changed;
 }
 
-const char *warnings_line(const struct object *o)
+const char *warnings_line(const struct object *o, const char **secret)
 {
     const char *kind, *name;
-    return find_silent(o, &kind, &name) && is_same(o, kind, name) ? o->warnings.line : NULL;
+    const bool is_known = find_silent(o, &kind, &name) && is_same(o, kind, name);
+    *secret = is_known ? o->warnings.secret : NULL;
+    return is_known ? o->warnings.line : NULL;
 }

@@ -9,7 +9,7 @@ top=$PWD
 another() { stop emulated; (cd "$top" && emulated "$@" >/dev/null); } # cluster
 trap 'stop operating; stop emulated; stop hook; rm -rf "$tap_dir"' EXIT
 mkdir "$tap_dir/rules"
-printf 'images:\n- {match: "^private.invalid/", login: "me:right"}\n' >"$tap_dir/rules/images.yaml"
+printf 'images:\n- {match: "^private.invalid/", login: "me:right"}\n- {match: "^gone.invalid/", exists: false}\n' >"$tap_dir/rules/images.yaml"
 emulated --rules "$tap_dir/rules" >/dev/null || { plan; exit; }
 cd "$tap_dir" || exit 1
 time=4s
@@ -49,6 +49,11 @@ right_login() {
 missing_login() {
     deployment "" private.invalid/x:1 "" '      imagePullSecrets: [{name: nosuch}]' | template misslogin 1000-it
     stuck misslogin 3 'pull secret nosuch\).*Unable to retrieve some image pull secrets \(nosuch\)|Unable to retrieve some image pull secrets \(nosuch\)' "create the pull secret that the pod names"
+}
+missing_login_and_image() { # kubelet goes on without the secret: the image's error is why the pod stops, and neither hides the other
+    deployment "" gone.invalid/x:1 "" '      imagePullSecrets: [{name: nosuch}]' | template missboth 1000-it
+    stuck missboth 3 'image "gone.invalid/x:1".*not found.*; Unable to retrieve some image pull secrets \(nosuch\)|gone.invalid/x:1.*not found.*; Unable to retrieve some image pull secrets \(nosuch\)' "create the pull secret that the pod names, in its namespace, and see that the image exists" &&
+        [ "$(grep -o 'image pull secrets' errs | wc -l)" = 1 ]
 }
 missing_volume() { # KIND SOURCE
     deployment "" busybox:1 "" "      volumes: [{name: v, $2}]" | template "novolume${1,,}" 1000-it
@@ -200,6 +205,7 @@ t "which a Warning about the node's DNS does not hide" harmless_event
 t "a pull secret with the wrong login, by its name" wrong_login
 t "one with the right login pulls it" right_login
 t "a pull secret that is missing" missing_login
+t "a pull secret and an image that are both missing" missing_login_and_image
 t "a Secret that a volume lacks" missing_volume Secret 'secret: {secretName: nosuch}'
 t "a ConfigMap that a volume lacks" missing_volume ConfigMap 'configMap: {name: nosuch}'
 t "a Secret that the environment lacks; when it is there the pod starts" missing_env
