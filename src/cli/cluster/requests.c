@@ -7,6 +7,7 @@
 #include "data/text/nearest.h"
 #include "kube/feature_gates/feature_gates.h"
 #include "kube/review.h"
+#include "operator/engine/readiness/readiness.h"
 #include "operator/inventory/inventory.h"
 #include "operator/manifests/aicr_source.h"
 
@@ -392,6 +393,39 @@ int sw_cluster_pods(struct sw_connection *conn, struct json_object *object, int 
     }
     const struct sw_request_opts opts = { .label_selector = selector, .retries = retries };
     return sw_cluster_find(conn, "v1", "Pod", sw_obj_namespace(object), NULL, &opts, pods, err);
+}
+
+int sw_cluster_builds(struct sw_connection *conn, struct json_object *config, int retries,
+                      struct json_object **builds, struct sw_err *err)
+{
+    SW_AUTO_CHARS *selector = sw_printf("openshift.io/build-config.name=%s", sw_obj_name(config));
+    const struct sw_request_opts opts = { .label_selector = selector, .retries = retries };
+    return sw_cluster_find(conn, sw_obj_api_version(config), "Build", sw_obj_namespace(config),
+                           NULL, &opts, builds, err);
+}
+
+void sw_cluster_judge(struct sw_connection *conn, struct json_object *live, int retries,
+                      struct sw_readiness *out)
+{
+    SW_AUTO_JSON *builds = NULL;
+    struct json_object *last = NULL;
+    SW_READINESS(of_build);
+    SW_ERR(ignored); /* who may not read builds gets what the object says */
+    sw_kstatus(live, out);
+    if (!sw_streq(out->reason, "NoBuild") ||
+        sw_cluster_builds(conn, live, retries, &builds, &ignored) < 0)
+        return;
+    for (size_t i = 0; i < sw_json_len(builds); i++)
+        if (!last || sw_build_number(sw_json_at(builds, i)) > sw_build_number(last))
+            last = sw_json_at(builds, i);
+    if (!last)
+        return;
+    sw_json_set_str(last, sw_obj_api_version(live), "apiVersion",
+                    NULL); /* items of a list lack it */
+    sw_json_set_str(last, "Build", "kind", NULL);
+    sw_kstatus(last, &of_build);
+    sw_readiness_set(out, of_build.kind, of_build.reason, "build %s: %s", sw_obj_name(last),
+                     of_build.message ? of_build.message : "");
 }
 
 int sw_cluster_logs(struct sw_connection *conn, const char *ns, const char *pod,

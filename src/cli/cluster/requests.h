@@ -5,6 +5,7 @@
 #include "kube/kube.h"
 
 struct json_object;
+struct sw_readiness;
 struct sw_connection;
 
 /* All return 0 | the codes of sw_kube's requests | SW_UNAVAILABLE after a signal or the deadline.
@@ -92,6 +93,13 @@ char *sw_cluster_pod_selector(struct json_object *object);
  * an empty one where it selects none. */
 int sw_cluster_pods(struct sw_connection *conn, struct json_object *object, int retries,
                     struct json_object **pods, struct sw_err *err) SW_CHECKED;
+/** The builds of a BuildConfig, as the server has it, as an array. */
+int sw_cluster_builds(struct sw_connection *conn, struct json_object *config, int retries,
+                      struct json_object **builds, struct sw_err *err) SW_CHECKED;
+/** How @live, an object as the server has it, is by its kind, into @out; a BuildConfig is as its
+ * newest build is. */
+void sw_cluster_judge(struct sw_connection *conn, struct json_object *live, int retries,
+                      struct sw_readiness *out);
 /** The log of a container, the caller's; @opts: container, tail_lines, limit_bytes, previous.
  * @return 0 | as above */
 int sw_cluster_logs(struct sw_connection *conn, const char *ns, const char *pod,

@@ -105,10 +105,7 @@ static int find_build_pods(struct logs *l, struct json_object *config, struct js
                            struct sw_err *err)
 {
     SW_AUTO_JSON *builds = NULL;
-    SW_AUTO_CHARS *selector = sw_printf("openshift.io/build-config.name=%s", sw_obj_name(config));
-    const struct sw_request_opts opts = { .label_selector = selector, .retries = RETRIES };
-    int rc = sw_cluster_find(l->conn, sw_obj_api_version(config), "Build", sw_obj_namespace(config),
-                             NULL, &opts, &builds, err);
+    int rc = sw_cluster_builds(l->conn, config, RETRIES, &builds, err);
     *pods = json_object_new_array();
     for (size_t i = 0; rc == 0 && i < sw_json_len(builds); i++) {
         SW_AUTO_CHARS *name = sw_printf("%s-build", sw_obj_name(sw_json_at(builds, i)));

@@ -123,7 +123,7 @@ static int object_node(struct sw_connection *conn, struct json_object *item,
         sw_json_set_str(node, "not known", "is", NULL);
         sw_json_set_str(node, sw_err_text(err), "why", NULL);
     } else {
-        sw_kstatus(live, &readiness);
+        sw_cluster_judge(conn, live, RETRIES, &readiness);
         put_readiness(node, &readiness);
     }
     sw_err_done(err);

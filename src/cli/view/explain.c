@@ -344,6 +344,8 @@ static void explain_object(struct sw_connection *conn, struct json_object *item,
         sw_gate_judge(gate, live, &readiness);
     else
         sw_kstatus(live, &readiness);
+    if (sw_streq(readiness.reason, "NoBuild"))
+        sw_cluster_judge(conn, live, RETRIES, &readiness);
     if (readiness.kind == SW_READINESS_READY)
         return;
     if (live && sw_streq(kind, "Pod")) {

@@ -225,11 +225,7 @@ static bool read_worker(struct sw_engine *e, const struct object *o, struct work
     worker->ready = !w->builds && pod_is_ready(live);
     worker->terminating = sw_json_find(live, "metadata", "deletionTimestamp", NULL) != NULL;
     worker->template = template ? strtoll(template, NULL, 10) : -1;
-    if (w->builds) {
-        const char *number = sw_obj_annotation(live, "openshift.io/build.number");
-        const char *dash = strrchr(sw_obj_name(live), '-');
-        worker->number = strtoll(number ? number : dash ? dash + 1 : "0", NULL, 10);
-    }
+    worker->number = w->builds ? sw_build_number(live) : 0;
     sw_kstatus(live, &worker->readiness);
     if (!w->builds)
         read_restarts(e, worker, live);

@@ -232,6 +232,13 @@ static void job(struct json_object *live, struct sw_readiness *out)
                 status_int(live, "active"), status_int(live, "failed"));
 }
 
+int64_t sw_build_number(struct json_object *build)
+{
+    const char *number = sw_obj_annotation(build, "openshift.io/build.number"),
+               *dash = strrchr(sw_obj_name(build), '-');
+    return strtoll(number ? number : dash ? dash + 1 : "0", NULL, 10);
+}
+
 /* Its Builds are objects of their own: without them there is nothing to say yet. */
 static void build_config(struct json_object *live, struct sw_readiness *out)
 {

@@ -40,5 +40,8 @@ void sw_readiness_set(struct sw_readiness *readiness, enum sw_readiness_kind kin
  * test/unit/operator/engine_kstatus_test.c. */
 void sw_kstatus(struct json_object *live, struct sw_readiness *out);
 
+/** The number of a Build; the newest of a BuildConfig, which says how that is, has the greatest. */
+int64_t sw_build_number(struct json_object *build);
+
 /** The @i-th kind that has a rule of its own, and its API group, for tests; NULL after the last. */
 const char *sw_kstatus_kind(size_t i, const char **group);
