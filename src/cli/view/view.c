@@ -132,7 +132,15 @@ static void put_elapsed(struct sw_line *line, const struct row *r)
         sw_line_put(line, SW_PLAIN, sw_report_duration(r->elapsed_ms, buf));
 }
 
-static void put_state(struct sw_line *line, const struct table *t, const struct row *r)
+/* Has it a sentence in the live view? */
+static bool has_message(const struct row *r)
+{
+    return !sw_streq(r->phase, "Ready") && *r->message && r->started;
+}
+
+/* Its row in the live view, with the sentence beside it unless @n_below lines have that. */
+static void put_state(struct sw_line *line, const struct table *t, const struct row *r,
+                      size_t n_below)
 {
     int at = 2 + t->name_width + GAP;
     bool utf8 = line->style->utf8;
@@ -154,11 +162,52 @@ static void put_state(struct sw_line *line, const struct table *t, const struct 
     put_count(line, r, r->labelled, r->nodes);
     sw_line_pad(line, at += 6 + 7 + GAP);
     put_elapsed(line, r);
-    if (!sw_streq(r->phase, "Ready") && *r->message && r->started) {
+    if (has_message(r) && !n_below) {
         sw_line_pad(line, at + 6 + GAP);
         sw_line_put(line, colour == SW_RED ? SW_RED : SW_DIM, r->message);
     }
     sw_line_end(line);
+}
+
+/* The sentence of a row in lines of its own, where it does not fit beside it; heap, NULL: it does,
+ * or there is none. */
+static char *broken_message(const struct table *t, const struct row *r, int width)
+{
+    const int column = 2 + t->name_width + GAP + t->phase_width + GAP + 8 + 5 + GAP + 6 + 7 + GAP +
+                       6 + GAP;
+    if (!has_message(r) || width <= 0 || column + sw_text_width(r->message) <= width)
+        return NULL;
+    SW_AUTO_CHARS *indented = sw_printf("    %s", r->message);
+    return sw_text_break(indented, width);
+}
+
+/* How many lines a text has; 0: it is NULL. */
+static size_t lines_of(const char *text)
+{
+    size_t n = text ? 1 : 0;
+    while (text && (text = strchr(text, '\n')))
+        n++, text++;
+    return n;
+}
+
+/* The first @n lines of it; the last has the rest, cut off at its end. */
+static void put_below(struct sw_line *line, const struct row *r, const char *text, size_t n)
+{
+    const enum sw_colour colour = colour_of(r) == SW_RED ? SW_RED : SW_DIM;
+    size_t at = 0;
+    while (*text) {
+        SW_AUTO_CHARS *one = sw_strndup(text, strcspn(text, "\n"));
+        text += strlen(one);
+        text += *text == '\n';
+        at++;
+        sw_line_put(line, colour, at > n ? one + strspn(one, " ") : one);
+        if (at < n)
+            sw_line_end(line);
+        else if (*text)
+            sw_line_put(line, colour, " ");
+    }
+    if (at >= n)
+        sw_line_end(line);
 }
 
 /* Of a resource. */
@@ -213,20 +262,48 @@ static char *finish(struct sw_line *line)
     return text;
 }
 
+/* Share @room lines out for the sentences of rows that are shown, to what has failed first. */
+static void share_room(const struct table *t, char *const *below, size_t room, size_t *n_below)
+{
+    for (int failed = 1; failed >= 0; failed--)
+        for (size_t i = 0; i < t->n; i++) {
+            if (!below[i] || (colour_of(&t->rows[i]) == SW_RED) != failed)
+                continue;
+            const size_t n = lines_of(below[i]);
+            n_below[i] = n < room ? n : room;
+            room -= n_below[i];
+        }
+}
+
 char *sw_report_frame(const struct sw_report *report, const struct sw_style *style)
 {
     struct sw_line line = { .out = printbuf_new(), .style = style };
     struct table t;
     read_rows(report, MAX_STATE_LIVE, &t);
-    size_t room = style->height > 1 ? (size_t)style->height - 1 : t.n, shown = 0;
+    size_t room = style->height > 1 ? (size_t)style->height - 1 : SIZE_MAX, n_shown = 0;
     size_t n_to_hide = t.n > room ? t.n - room : 0; /* first of those that are Ready */
-    put_head(&line, report, &t);
+    bool *is_shown = sw_zalloc(t.n, sizeof *is_shown);
+    char **below = sw_zalloc(t.n, sizeof *below);
+    size_t *n_below = sw_zalloc(t.n, sizeof *n_below);
     for (size_t i = 0; i < t.n; i++) {
         if (n_to_hide && sw_streq(t.rows[i].phase, "Ready"))
             n_to_hide--;
-        else if (shown++ < room)
-            put_state(&line, &t, &t.rows[i]);
+        else if (n_shown < room && ++n_shown)
+            is_shown[i] = true;
+        below[i] = is_shown[i] ? broken_message(&t, &t.rows[i], style->width) : NULL;
     }
+    share_room(&t, below, room - n_shown, n_below);
+    put_head(&line, report, &t);
+    for (size_t i = 0; i < t.n; i++) {
+        if (is_shown[i])
+            put_state(&line, &t, &t.rows[i], n_below[i]);
+        if (n_below[i])
+            put_below(&line, &t.rows[i], below[i], n_below[i]);
+        free(below[i]);
+    }
+    free(is_shown);
+    free(below);
+    free(n_below);
     free(t.rows);
     return finish(&line);
 }
@@ -586,6 +663,7 @@ char *sw_report_overview(const struct sw_report *reports, size_t n, const struct
     const struct sw_style uncut = { .colour = style->colour, .utf8 = style->utf8 };
     struct sw_line line = { .out = printbuf_new(), .style = wide ? &uncut : style };
     int name_width = 4;
+    wide = wide || !style->width; /* in a pipe nothing is cut */
     for (size_t i = 0; i < n; i++)
         name_width = wider(name_width, sw_text_width(reports[i].name));
     const int widths[] = { name_width, PHASE_WIDTH, STATES_WIDTH, NODES_WIDTH, AGE_WIDTH };

@@ -109,6 +109,38 @@ static void lines_never_exceed_the_width(void **state)
     done(&r);
 }
 
+/* On 80 columns the cause goes below the state that has it, whole; as far as there is room. */
+static void a_long_message_has_lines_of_its_own(void **state)
+{
+    (void)state;
+    struct sw_report r = report(
+        "{\"states\":[{\"name\":\"nfd\",\"phase\":\"Waiting\",\"startedAt\":\"1970-01-01T00:00:"
+        "01Z\",\"message\":"
+        "\"DaemonSet nfd/worker 0 of 4 pods are ready; pod worker-1 on node gpu-0: container main: "
+        "ImagePullBackOff: Back-off pulling image registry.invalid/nfd:1\"},"
+        "{\"name\":\"driver\",\"phase\":\"Failed\",\"class\":\"Failed\",\"startedAt\":\"1970-01-"
+        "01T00:00:01Z\","
+        "\"message\":\"Job driver/build BackoffLimitExceeded; the end of its log: Unable to find a "
+        "match: kernel-devel\"}]}");
+    SW_AUTO_CHARS *text = sw_report_frame(&r, &(struct sw_style){ .width = 80, .height = 24 });
+    assert_line(text,
+                "> nfd     Waiting  objects 0/0    nodes 0/0      5s\n"
+                "    DaemonSet nfd/worker 0 of 4 pods are ready; pod worker-1 on node gpu-0:\n"
+                "      container main: ImagePullBackOff: Back-off pulling image\n"
+                "      registry.invalid/nfd:1\n"
+                "x driver  Failed   objects 0/0    nodes 0/0      5s\n"
+                "    Job driver/build BackoffLimitExceeded; the end of its log: Unable to find a\n"
+                "      match: kernel-devel\n");
+    SW_AUTO_CHARS *small = sw_report_frame(&r, &(struct sw_style){ .width = 80, .height = 6 });
+    assert_line(small, "      match: kernel-devel\n"); /* what has failed first */
+    assert_line(small,
+                "    DaemonSet nfd/worker 0 of 4 pods are ready; pod worker-1 on node gpu-0: "
+                "con~\n");
+    SW_AUTO_CHARS *none = sw_report_frame(&r, &(struct sw_style){ .width = 80, .height = 3 });
+    assert_line(none, "5s      Job driver/b");
+    done(&r);
+}
+
 static void small_screen_hides_what_is_ready_first(void **state)
 {
     (void)state;
@@ -202,6 +234,21 @@ static void nodes_that_are_equally_far_are_one_row(void **state)
     SW_AUTO_CHARS *text = sw_report_tables(&r, &(struct sw_style){ 0 });
     assert_line(text, "\n2500   -             n0000, n0002, n0004 and 2497 more\n");
     assert_line(text, "\n2500   nfd           n0001, n0003, n0005 and 2497 more\n");
+    done(&r);
+}
+
+/* In a pipe, that is: where no width is known. */
+static void overview_cuts_no_message_in_a_pipe(void **state)
+{
+    (void)state;
+    struct sw_report r = report(
+        "{\"states\":[{\"name\":\"a\",\"phase\":\"Failed\",\"class\":\"Failed\",\"message\":"
+        "\"one\"},"
+        "{\"name\":\"b\",\"phase\":\"Failed\",\"class\":\"Failed\",\"message\":\"two\"}]}");
+    SW_AUTO_CHARS *text = sw_report_overview(&r, 1, &(struct sw_style){ 0 }, false);
+    assert_line(text, "state 'a': one state 'b': two\n");
+    SW_AUTO_CHARS *narrow = sw_report_overview(&r, 1, &(struct sw_style){ .width = 120 }, false);
+    assert_line(narrow, "state 'a': one\n");
     done(&r);
 }
 
@@ -411,6 +458,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frame_has_one_line_a_state),
+        cmocka_unit_test(a_long_message_has_lines_of_its_own),
         cmocka_unit_test(what_is_not_ready_any_more_shows_since_when),
         cmocka_unit_test(lines_never_exceed_the_width),
         cmocka_unit_test(small_screen_hides_what_is_ready_first),
@@ -420,6 +468,7 @@ int main(void)
         cmocka_unit_test(nodes_that_are_equally_far_are_one_row),
         cmocka_unit_test(a_node_that_has_nearly_all_states_says_what_it_lacks),
         cmocka_unit_test(overview_has_one_line_a_resource),
+        cmocka_unit_test(overview_cuts_no_message_in_a_pipe),
         cmocka_unit_test(what_does_not_get_better_by_itself_is_known),
         cmocka_unit_test(ages_are_in_one_unit),
         cmocka_unit_test(tables_tell_whose_driver_is_being_replaced),
