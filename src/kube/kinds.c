@@ -6,6 +6,7 @@
 
 #include "data/data.h"
 #include "data/json/table.h"
+#include "data/text/nearest.h"
 #include "kube/internal.h"
 
 #define CORE(name, names)                                                                          \
@@ -295,6 +296,31 @@ void kube_kinds_learn_group(struct sw_kube_kinds *kinds, const char *group, stru
     unserve_missing(kinds);
 }
 
+/* "; did you mean 'Deployment'?", "; 'apps/v1' has it", or "": what may be meant by @kind of
+ * @api_version. The caller's. */
+static char *meant(const struct sw_kube_kinds *kinds, const char *api_version, const char *kind)
+{
+    const char **kinds_there = sw_zalloc(kinds->n_rows + 1, sizeof *kinds_there),
+               **having = sw_zalloc(kinds->n_rows + 1, sizeof *having); /* versions with @kind */
+    size_t n_kinds = 0, n_having = 0;
+    for (size_t i = 0; i < kinds->n_rows; i++) {
+        const struct sw_kind *row = kinds->rows[i];
+        if (row->served && sw_streq(row->api_version, api_version))
+            kinds_there[n_kinds++] = row->kind;
+        if (row->served && sw_streq(row->kind, kind))
+            having[n_having++] = row->api_version;
+    }
+    const char *near_kind = sw_text_nearest_only(kind, kinds_there),
+               *near_version = sw_text_nearest_only(api_version, having);
+    char *text = near_kind || near_version
+                     ? sw_printf("; did you mean '%s'?", near_kind ? near_kind : near_version)
+                 : n_having ? sw_printf("; '%s' has it", having[0])
+                            : sw_strdup("");
+    free(kinds_there);
+    free(having);
+    return text;
+}
+
 void kube_kinds_explain(const struct sw_kube_kinds *kinds, const char *api_version,
                         const char *kind, struct sw_err *err)
 {
@@ -305,18 +331,19 @@ void kube_kinds_explain(const struct sw_kube_kinds *kinds, const char *api_versi
         if (v->served && in_group(v->api_version, group))
             sw_append(&others, "%s%s", others[0] ? ", " : "", v->api_version);
     }
+    SW_AUTO_CHARS *instead = meant(kinds, api_version, kind);
     const struct version_row *row = find_version(kinds, api_version);
     if (row && row->served)
-        (void)sw_err_set(err, SW_NOTFOUND, "kind '%s' is not in '%s' as this cluster serves it",
-                         kind, api_version);
+        (void)sw_err_set(err, SW_NOTFOUND, "kind '%s' is not in '%s' as this cluster serves it%s",
+                         kind, api_version, instead);
     else if (others[0])
         (void)sw_err_set(err, SW_NOTFOUND,
                          "kind '%s' of '%s': this cluster does not serve that version (but %s)",
                          kind, api_version, others);
     else if (group[0])
         (void)sw_err_set(err, SW_NOTFOUND,
-                         "kind '%s' of '%s': API group '%s' is not served by this cluster", kind,
-                         api_version, group);
+                         "kind '%s' of '%s': API group '%s' is not served by this cluster%s", kind,
+                         api_version, group, instead);
     else
         (void)sw_err_set(err, SW_NOTFOUND, "kind '%s': '%s' is no version of the core API", kind,
                          api_version);

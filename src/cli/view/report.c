@@ -210,6 +210,24 @@ bool sw_report_has_fresh_pods(struct json_object *status, int64_t ms)
     return is_fresh;
 }
 
+/* How long a kind that is not served is waited for; 0: on. Nothing brings one to Kubernetes' own
+ * groups, whose names have no dot; others may come with an operator, from OLM later still. */
+static int64_t unserved_ms(const struct sw_report *report, const char *message)
+{
+    static const char *const before[] = { " is not in '", " of '" };
+    struct json_object *inventory = sw_inventory_of(report->status);
+    const char *group = NULL;
+    for (size_t i = 0; !group && i < SW_COUNT(before); i++)
+        if ((group = strstr(message, before[i])))
+            group += strlen(before[i]);
+    if (strstr(message, " is no version of the core API") ||
+        (group && !memchr(group, '.', strcspn(group, "/'"))))
+        return 30000;
+    if (strstr(message, "; did you mean '"))
+        return 120000;
+    return sw_json_find_by(inventory, "kind", "Subscription") ? 0 : 300000;
+}
+
 struct json_object *sw_report_hopeless(const struct sw_report *report, int64_t *patience_ms)
 {
     static const struct {
@@ -226,6 +244,9 @@ struct json_object *sw_report_hopeless(const struct sw_report *report, int64_t *
     for (size_t i = 0; i < sw_json_len(states); i++) {
         struct json_object *state = sw_json_at(states, i);
         const char *message = sw_json_str(state, "", "message", NULL);
+        if (sw_streq(sw_json_str(state, "", "reason", NULL), "NotServed") &&
+            sw_json_get(state, "startedAt") && (*patience_ms = unserved_ms(report, message)) > 0)
+            return state;
         for (size_t k = 0;
              k < SW_COUNT(rows) && !sw_streq(sw_json_str(state, "", "phase", NULL), "Ready"); k++)
             if ((!rows[k].reason ||

@@ -135,6 +135,7 @@ static const struct {
     { "NotVisible", NULL, RIGHTS },
     { NULL, "cannot patch resource", RIGHTS },
     { NULL, "orbidden", RIGHTS }, /* "Forbidden" or "forbidden" */
+    { "NotServed", "; did you mean '", "correct apiVersion and kind in the recipe" },
     { "NotServed", NULL,
       "install what serves the kind, or choose the version by .Capabilities.APIVersions" },
     { "NotRendered", " cannot be fetched: ", NULL }, /* its message says what to do */

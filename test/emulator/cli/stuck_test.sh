@@ -100,6 +100,12 @@ no_kind() {
     made Thing example.com/v1 'metadata: {name: it}' | template nokind 1000-it
     stuck nokind 3 "kind 'Thing' of 'example.com/v1': API group 'example.com' is not served" "install what serves the kind"
 }
+misspelt_kind() {
+    made Deploymnet apps/v1 'metadata: {name: it}' | template nokind2 1000-it
+    stuck nokind2 3 "Deploymnet it is not served yet: kind 'Deploymnet' is not in 'apps/v1' as this cluster serves it; did you mean 'Deployment'\?" "correct apiVersion and kind in the recipe" &&
+        made Deployment app/v1 'metadata: {name: it}' | template nokind3 1000-it &&
+        stuck nokind3 3 "API group 'app' is not served by this cluster; did you mean 'apps/v1'\?" "correct apiVersion and kind in the recipe"
+}
 webhook_is_down() {
     made Secret v1 'metadata: {name: it}' | template hook 1000-it
     made ValidatingWebhookConfiguration admissionregistration.k8s.io/v1 'metadata: {name: down}
@@ -217,6 +223,7 @@ t "a node has it, and a taint" only_tainted
 t "no node fits the affinity" no_affinity
 t "no node's taint is tolerated" no_toleration
 t "a kind that is not served" no_kind
+t "a kind that is misspelt, or its version" misspelt_kind
 t "a webhook that is down" webhook_is_down
 t "an object of somebody else's" foreign_object
 t "a namespace that is being deleted, by its finalizer" terminating

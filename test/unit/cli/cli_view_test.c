@@ -291,11 +291,20 @@ static void what_does_not_get_better_by_itself_is_known(void **state)
           30000 },
         { "{'phase':'Pending','message':'a is forbidden'}", 0 }, /* another state's */
         { "{'phase':'Ready','startedAt':'x','reason':'ImagePullBackOff','message':'m'}", 0 },
+        { "{'phase':'Applying','startedAt':'x','reason':'NotServed','message':'kind is not in "
+          "`apps/v1` as'}",
+          30000 },
+        { "{'phase':'Applying','startedAt':'x','reason':'NotServed','message':'kind is not in "
+          "`x.io/v1`; did you mean `Thing`?'}",
+          120000 },
+        { "{'phase':'Applying','startedAt':'x','reason':'NotServed','message':'kind of `x.io/v1`: "
+          "API group'}",
+          300000 },
     };
     for (size_t i = 0; i < SW_COUNT(rows); i++) {
         SW_AUTO_CHARS *text = sw_printf("{'states':[%s]}", rows[i].state);
         for (char *c = text; *c; c++)
-            *c = *c == '\'' ? '"' : *c;
+            *c = *c == '\'' ? '"' : *c == '`' ? '\'' : *c;
         SW_AUTO_JSON *status = parse(text);
         const struct sw_report r = { .name = "r", .status = status };
         int64_t patience_ms = 0;

@@ -206,7 +206,15 @@ static void what_is_not_served_is_named(void **state)
                         "(but x.io/v1, x.io/v1beta1)");
     find(&f, "x.io/v1", "Thong");
     assert_int_equal(f.code, SW_NOTFOUND);
-    assert_string_equal(f.words, "kind 'Thong' is not in 'x.io/v1' as this cluster serves it");
+    assert_string_equal(f.words, "kind 'Thong' is not in 'x.io/v1' as this cluster serves it; did "
+                                 "you mean 'Thing'?");
+    find(&f, "y.io/v1", "Thing");
+    assert_string_equal(f.words,
+                        "kind 'Thing' of 'y.io/v1': API group 'y.io' is not served by this "
+                        "cluster; did you mean 'x.io/v1'?");
+    find(&f, "v1", "Thing");
+    assert_string_equal(f.words, "kind 'Thing' is not in 'v1' as this cluster serves it; 'x.io/v1' "
+                                 "has it");
     find(&f, "x.io/v1beta1", "Thing");
     assert_int_equal(f.code, SW_UNAVAILABLE);
     find(&f, "../../etc", "Thing");
