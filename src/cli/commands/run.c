@@ -82,8 +82,8 @@ static const struct sw_flag flags[] = {
     { "fail-fast", 0, SW_FLAG_BOOL, offsetof(struct run_opts, fail_fast), NULL, NULL,
       "end when what is waited for does not get better by itself: an image that is not there, a "
       "right "
-      "that lacks, an object that is refused, no node that matches (default where stdout is no "
-      "terminal; --fail-fast=false)" },
+      "that lacks, an object that is refused, no node that matches, a kind that is not served "
+      "(default where stdout is no terminal; --fail-fast=false)" },
     { "alongside", 0, SW_FLAG_BOOL, offsetof(struct run_opts, alongside), NULL, NULL,
       "walk it also where an operator leads, or another slipway run walks the same resource" },
     { "registries-conf", 0, SW_FLAG_STRING, offsetof(struct run_opts, registries_conf), "FILE",

@@ -312,6 +312,26 @@ static bool build_is_told(struct json_object *state, const char *what)
     return told;
 }
 
+/* Does @state wait until nodes have what @gate asks of them, a label or a resource? */
+static bool lacks_nodes(struct json_object *state, const struct sw_gate *gate)
+{
+    return gate && sw_gate_is_by_node(gate) &&
+           sw_json_int(state, 0, "nodes", "labelled", NULL) <
+               sw_json_int(state, 0, "nodes", "total", NULL);
+}
+
+/* An object that is ready itself, whose operator has not come to all nodes: what that runs, if
+ * there is anything to tell of it. */
+static void explain_operands(struct sw_connection *conn, struct json_object *live, const char *what,
+                             struct json_object *link)
+{
+    SW_AUTO_JSON *leaf = link_new("Waiting", what);
+    explain_dependents(conn, live, leaf);
+    explain_nodes(conn, live, leaf);
+    if (sw_json_len(sw_json_get(leaf, "because")))
+        add(link, SW_TAKE(leaf));
+}
+
 /* Add the object unless it is ready, and nobody changes it. @item: of the inventory. @state: its
  * own. */
 static void explain_object(struct sw_connection *conn, struct json_object *item,
@@ -346,6 +366,8 @@ static void explain_object(struct sw_connection *conn, struct json_object *item,
         sw_kstatus(live, &readiness);
     if (sw_streq(readiness.reason, "NoBuild"))
         sw_cluster_judge(conn, live, RETRIES, &readiness);
+    if (live && readiness.kind == SW_READINESS_READY && lacks_nodes(state, gate))
+        explain_operands(conn, live, what, link);
     if (readiness.kind == SW_READINESS_READY)
         return;
     if (live && sw_streq(kind, "Pod")) {

@@ -122,6 +122,13 @@ t "an operand of the GPU operator" operand nvidia-mig operand-not-ready \
     'states not ready: .gpu-feature-discovery.; pod gpu-operator/gpu-feature-discovery-[^ ]* on node gpu-[0-9]: container gpu-feature-discovery is not ready'
 t "a driver of Gaudi's operator, whose custom resource says nothing" operand intel-gaudi driver-does-not-compile \
     'no allocatable habana.ai/gaudi yet .worker-0.; pod habana-ai-operator/habana-ai-driver-[^ ]* on node worker-0: container driver: CrashLoopBackOff.*the end of its log: .*Makefile:1234: modules. Error 2'
+gaudi_ends_with_it() { # the chain ends with the pod, its container and the end of the log, as others' do
+    sed -n '/^    ClusterPolicy /,/^  state /p' explained | head -n -1 >chain
+    cat chain
+    grep -qE '^ {6}DaemonSet habana-ai-operator/habana-ai-driver' chain && grep -qE '^ {8}Pod habana-ai-operator/habana-ai-driver-[^ ]* on node worker-0' chain &&
+        grep -qE '^ {10}container driver: .*exit code 2 ' chain && grep -qE '^ {12}the end of its log' chain && grep -q 'Makefile:1234' chain
+}
+t "with what its operator runs at the end of explain" gaudi_ends_with_it
 t "in an Event, too" events_say_it '^intel-gaudi state intel-gaudi-operator.*: .*pod habana-ai-operator/habana-ai-driver-.*Error 2'
 t "slices that the GPUs cannot have" operand nvidia-mig mig-config-fails 'gpu-0 has what none may have: label nvidia.com/mig.config.state is failed; the GPUs cannot be divided'
 t "in an Event, too" events_say_it '^nvidia-mig .*label nvidia.com/mig.config.state is failed'
