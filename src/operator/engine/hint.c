@@ -27,6 +27,7 @@
 #define CORRECT "correct what the message names in the recipe or its values"
 #define PROGRAM "correct the container's command, or take an image that has the program"
 #define MENDED "change what the message names; it goes on by itself"
+#define VERSION "correct apiVersion and kind in the recipe"
 #define PREVIOUS "read the pod's log: kubectl logs --previous"
 #define APPLIED " | kubectl apply -f -"
 #define RECIPE "RECIPE"
@@ -135,7 +136,8 @@ static const struct {
     { "NotVisible", NULL, RIGHTS },
     { NULL, "cannot patch resource", RIGHTS },
     { NULL, "orbidden", RIGHTS }, /* "Forbidden" or "forbidden" */
-    { "NotServed", "; did you mean '", "correct apiVersion and kind in the recipe" },
+    { "NotServed", "; did you mean '", VERSION },
+    { "NotServed", "' has it", VERSION },
     { "NotServed", NULL,
       "install what serves the kind, or choose the version by .Capabilities.APIVersions" },
     { "NotRendered", " cannot be fetched: ", NULL }, /* its message says what to do */

@@ -51,6 +51,28 @@ static void of_several_alike_none_is_blamed(void **state)
                 "what keeps it off them");
 }
 
+/* With the term that no node has, which the engine has found, taints are not in the way. */
+static void where_no_node_matches_the_labels_are_what_lacks(void **state)
+{
+    (void)state;
+    assert_string_equal(
+        hint_for("NoMatchingNodes",
+                 "cannot be scheduled: no node has gpu=yes: 0/5 nodes are available: 1 node(s) had "
+                 "untolerated taint {a: }, 4 node(s) didn't match Pod's node affinity/selector.",
+                 false),
+        "label nodes, or change the selector");
+}
+
+static void a_kind_that_others_have_is_corrected(void **state)
+{
+    (void)state;
+    assert_string_equal(hint_for("NotServed", "kind 'D' is not in 'v1'; 'apps/v1' has it", false),
+                        "correct apiVersion and kind in the recipe");
+    assert_string_equal(hint_for("NotServed", "kind 'D' of 'x.io/v1': API group 'x.io'", false),
+                        "install what serves the kind, or choose the version by "
+                        ".Capabilities.APIVersions");
+}
+
 static void what_is_no_matter_of_nodes_has_its_own_hint(void **state)
 {
     (void)state;
@@ -102,6 +124,8 @@ int main(void)
         cmocka_unit_test(what_keeps_most_of_them_away_counts),
         cmocka_unit_test(of_several_alike_none_is_blamed),
         cmocka_unit_test(what_is_no_matter_of_nodes_has_its_own_hint),
+        cmocka_unit_test(where_no_node_matches_the_labels_are_what_lacks),
+        cmocka_unit_test(a_kind_that_others_have_is_corrected),
         cmocka_unit_test(what_took_more_than_it_may_is_not_the_nodes_disk),
         cmocka_unit_test(what_admission_denies_is_no_missing_right),
     };
