@@ -13,7 +13,8 @@ void render_queue_add(struct resource *r, const struct sw_action *a)
     *request = (struct render_request){ .state = sw_strdup(a->state),
                                         .variant = sw_strdup(a->variant),
                                         .serial = a->serial,
-                                        .early = a->early };
+                                        .early = a->early,
+                                        .anew = a->anew };
     *r->own->queue_end = request;
     r->own->queue_end = &request->next;
 }

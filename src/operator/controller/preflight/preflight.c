@@ -143,7 +143,8 @@ static int render_for(struct validation *v, struct resource *r, struct sw_render
         v->lookups = lookups_new(r, on_rendered, v);
     v->rendered = r;
     struct sw_render_env env = resource_render_env(r, -1, values, v->lookups);
-    return sw_renderer_render(r->renderer, lookups_wait(v->lookups), &env, SW_ALL_STATES, out, err);
+    return sw_renderer_render(r->renderer, lookups_wait(v->lookups), &env, SW_ALL_STATES, out, NULL,
+                              err);
 }
 
 static void on_rendered(void *arg)
