@@ -149,8 +149,12 @@ void sw_managed_update(struct sw_write *w)
     touched = sw_managed_strip(touched);
     if (touched && w->old)
         sw_managed_take(w, "Update", touched);
-    if (added)
-        sw_managed_set(w, "Update", sw_fields_union(sw_managed_find(w, w->doc, "Update"), added));
+    /* what is not there any more is nobody's, nor the writer's */
+    json_object *own = sw_managed_find(w, w->doc, "Update");
+    SW_AUTO_JSON *removed = sw_fields_minus(touched, added);
+    SW_AUTO_JSON *left = removed ? sw_fields_drop(own, removed) : json_object_get(own);
+    if (added || !sw_json_equal(left, own))
+        sw_managed_set(w, "Update", sw_fields_union(left, added));
     json_object_put(added);
     json_object_put(touched);
 }

@@ -101,6 +101,23 @@ static void an_update_owns_too(void **state)
     assert_non_null(entry(now, "editor", "Update"));
 }
 
+static void what_an_update_removes_is_nobodys(void **state)
+{
+    struct api *api = *state;
+    SW_AUTO_CHARS *path = path_of("a", "editor", "");
+    json_object_put(apply(api, 201, "me", "", "{k: v}"));
+    api_must(api, 200, "PATCH", path, MERGE_PATCH, "{\"data\":{\"x\":\"1\",\"y\":\"2\"}}");
+    api_must(api, 200, "PATCH", path, MERGE_PATCH, "{\"data\":{\"x\":null,\"z\":\"3\"}}");
+    SW_AUTO_JSON *one = api_expect(api, 200, "GET", CONFIG_MAPS "/a", NULL, NULL);
+    SW_AUTO_CHARS *left = sw_json_text(sw_json_get(entry(one, "editor", "Update"), "fieldsV1"),
+                                       SW_JSON_PLAIN, NULL);
+    assert_string_equal(left, "{\"f:data\":{\"f:y\":{},\"f:z\":{}}}");
+    api_must(api, 200, "PATCH", path, MERGE_PATCH, "{\"data\":{\"y\":null,\"z\":null}}");
+    SW_AUTO_JSON *none = api_expect(api, 200, "GET", CONFIG_MAPS "/a", NULL, NULL);
+    assert_null(entry(none, "editor", "Update"));
+    assert_non_null(entry(none, "me", "Apply"));
+}
+
 static void force_takes_the_field(void **state)
 {
     struct api *api = *state;
@@ -280,6 +297,7 @@ int main(void)
         T(what_another_owns_stays),
         T(a_conflict_names_manager_and_field),
         T(an_update_owns_too),
+        T(what_an_update_removes_is_nobodys),
         T(force_takes_the_field),
         T(lists_merge_by_their_keys),
         T(a_status_is_not_applied_with_the_object),
