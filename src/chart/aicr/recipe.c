@@ -24,7 +24,8 @@ struct writer {
     struct json_object *values;   /* values.yaml */
     struct json_object *upgrades; /* slipway.dev/upgrades */
     struct json_object *last;     /* by component: a list of the states that others wait for */
-    struct json_object *asserts;  /* of the component's own objects, by kind/name; borrowed */
+    /* of the component's own objects, by kind/name: annotations; borrowed */
+    struct json_object *asserts;
 };
 
 static void add_bytes(struct writer *w, const char *path, const char *bytes, size_t len)
@@ -84,10 +85,14 @@ static void add_release(struct writer *w, const char *alias, const char *ns)
     /* for devices that no node has */
     sw_json_set_str(w->releases, "true", alias, "annotations", "DaemonSet",
                     "slipway.dev/may-match-no-node", NULL);
-    json_object_object_foreach(w->asserts, who, tree)
+    json_object_object_foreach(w->asserts, who, said)
     {
-        SW_AUTO_CHARS *text = sw_json_text(tree, SW_JSON_PLAIN, NULL);
+        SW_AUTO_CHARS *text = sw_json_text(sw_json_get(said, "assert"), SW_JSON_PLAIN, NULL);
+        const char *timeout = sw_json_str(said, NULL, "timeout", NULL);
         sw_json_set_str(w->releases, text, alias, "annotations", who, "slipway.dev/assert", NULL);
+        if (timeout)
+            sw_json_set_str(w->releases, timeout, alias, "annotations", who,
+                            "slipway.dev/assert-timeout", NULL);
     }
     if (!*ns)
         return;
@@ -250,6 +255,18 @@ static int read_check(const struct writer *w, struct json_object *component,
     return rc < 0 ? sw_err_wrap(err, rc, "component '%s'", name_of(component)) : 0;
 }
 
+/* Of two durations, each of which may be NULL. */
+static const char *longer(const char *a, const char *b)
+{
+    int64_t a_ms = 0, b_ms = 0;
+    SW_ERR(none);
+    if (!a || !b)
+        return a ? a : b;
+    return sw_span_parse(a, &a_ms, &none) == 0 && sw_span_parse(b, &b_ms, &none) == 0 && b_ms > a_ms
+               ? b
+               : a;
+}
+
 /* What is asserted of objects that the component may have itself: an object belongs to the state
  * that renders it, and is observed by no other. By kind/name; the caller's. */
 static struct json_object *asserts_of(struct json_object *statements)
@@ -258,8 +275,14 @@ static struct json_object *asserts_of(struct json_object *statements)
     for (size_t i = 0; i < sw_json_len(statements); i++) {
         struct json_object *s = sw_json_at(statements, i), *resource = sw_json_get(s, "resource");
         SW_AUTO_CHARS *who = sw_printf("%s/%s", sw_obj_kind(resource), sw_obj_name(resource));
-        if (*sw_obj_name(resource))
-            sw_aicr_merge(sw_json_need_map(asserts, who, NULL), sw_json_get(s, "assert"));
+        if (!*sw_obj_name(resource))
+            continue;
+        sw_aicr_merge(sw_json_need_map(asserts, who, "assert", NULL), sw_json_get(s, "assert"));
+        const char *timeout = longer(sw_json_str(s, NULL, "timeout", NULL),
+                                     sw_json_str(asserts, NULL, who, "timeout", NULL));
+        if (timeout)
+            sw_json_set(sw_json_get(asserts, who), json_object_new_string(timeout), "timeout",
+                        NULL);
     }
     return asserts;
 }

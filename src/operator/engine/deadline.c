@@ -13,7 +13,14 @@ int64_t deadline_timeout(const struct sw_engine *e, const struct state *s)
     for (size_t i = 0; i < s->n_objects; i++)
         if (s->objects[i]->text && s->objects[i]->gate->timeout_ms > longest_ms)
             longest_ms = s->objects[i]->gate->timeout_ms;
-    return longest_ms ? longest_ms : e->timeout_ms;
+    int64_t most_ms = longest_ms ? longest_ms : e->timeout_ms;
+    for (size_t i = 0; i < s->n_objects; i++) {
+        const struct object *o = s->objects[i];
+        const int64_t own_ms = o->text && !object_is_ready(o) ? o->gate->assert_ms : 0;
+        if (own_ms && (!most_ms || own_ms < most_ms))
+            most_ms = own_ms;
+    }
+    return most_ms;
 }
 
 void deadline_entered(struct sw_engine *e, struct state *s)
@@ -57,8 +64,11 @@ void deadline_note_late(struct state *s)
     s->late_ready = state_is_applied(s) ? SIZE_MAX : count_ready(s);
 }
 
-bool deadline_has_moved(const struct state *s)
+bool deadline_has_moved(const struct sw_engine *e, const struct state *s)
 {
+    const int64_t timeout_ms = deadline_timeout(e, s);
+    if (!timeout_ms || s->awaited_ms + timeout_ms > e->now_ms)
+        return true; /* what had less time than the others is ready */
     return s->late_ready == SIZE_MAX ? !state_is_applied(s) : count_ready(s) != s->late_ready;
 }
 

@@ -767,7 +767,7 @@ void deadline_entered(struct sw_engine *e, struct state *s);
 /** Its timeout has passed. */
 void deadline_note_late(struct state *s);
 /** Has the state got on, or lost an object, since deadline_note_late()? */
-bool deadline_has_moved(const struct state *s);
+bool deadline_has_moved(const struct sw_engine *e, const struct state *s);
 /** Has its timeout passed? */
 bool deadline_is_over(struct sw_engine *e, const struct state *s);
 /** 0: none. */

@@ -325,7 +325,7 @@ bool signal_is(struct sw_engine *e, struct state *s, enum signal signal)
         return !state_is_rendering(s) && state_gate_is_open(e, s) &&
                trouble(e, s) == TROUBLE_NONE && !tells_logs(e, s);
     case SG_GATE_SHUT:
-        if (s->late && s->begun == s->digest && !deadline_has_moved(s))
+        if (s->late && s->begun == s->digest && !deadline_has_moved(e, s))
             return false;
         return !state_gate_is_open(e, s) && !gate_failed(s) && trouble(e, s) == TROUBLE_NONE;
     case SG_GATE_HELD:

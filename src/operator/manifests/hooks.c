@@ -304,6 +304,8 @@ const struct sw_hook sw_hooks[] = {
     WAIT("slipway.dev/assert", "*",
          "fields and JMESPath expressions, in YAML, that the object must have to be ready",
          "status:\n  (length(addresses)): 2\n"),
+    WAIT("slipway.dev/assert-timeout", "*",
+         "a duration: the state is Failed when slipway.dev/assert does not hold for so long", "5m"),
     WAIT("slipway.dev/driver-image", "DaemonSet",
          "a container whose image is for one kernel by its name, and after a blank the Job that "
          "makes the image: preflight looks for these",

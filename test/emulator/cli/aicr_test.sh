@@ -84,6 +84,13 @@ late() { # the vendor's own time limit, as that of the state
     sed -i 's/2s/soon/' checked/checks/gpu-operator/health-check.yaml && ! aicr late --data checked --criteria service=eks && grep -q "health-check.yaml: step 's', try\[0\]: timeout: .*soon" said || { cat said; return 1; }
 }
 t "a check that does not hold within its time fails its state" late
+late_own() { # so does one of the component's own object, whose state may take longer by itself
+    rm -rf stop checked && cp -r catalog checked &&
+        put checked/checks/gpu-operator/health-check.yaml <<<'{spec: {timeouts: {assert: 1s}, steps: [{name: s, try: [{assert: {timeout: 2s, resource: {apiVersion: apps/v1, kind: Deployment, metadata: {name: gpu-operator, namespace: gpu-operator}, status: {(availableReplicas > `5`): true}}}}]}]}}' &&
+        aicr stop --data checked --criteria service=eks && ! "$slipway" run stop --emulate --delays 0 --charts-dir charts --fail-fast --timeout 60s >said 2>&1 &&
+        grep -q "state 'gpu-operator': .*not ready within 2s: Deployment gpu-operator/gpu-operator" said || { cat said; return 1; }
+}
+t "a check of a component's own object that does not hold within its time fails the component's state" late_own
 unknown() {
     cp -r catalog odd && put odd/checks/gpu-operator/health-check.yaml <<<'{spec: {steps: [{name: s, try: [{script: {content: "true"}}]}]}}' &&
         ! aicr odd1 --data odd --criteria service=eks && grep -q "step 's', try\[0\]: 'script' has no counterpart here" said || { cat said; return 1; }

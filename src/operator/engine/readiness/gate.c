@@ -136,6 +136,7 @@ static int read_assertion(struct json_object *manifest, struct sw_gate *gate, st
 static int read_checked(struct json_object *manifest, struct sw_gate *gate, struct sw_err *err)
 {
     const char *timeout = sw_obj_annotation(manifest, SW_ANN_TIMEOUT);
+    const char *assert = sw_obj_annotation(manifest, SW_ANN_ASSERT_TIMEOUT);
     const char *pattern = sw_obj_annotation(manifest, SW_ANN_WAIT_FOR_LOGS);
     const char *retries = sw_obj_annotation(manifest, SW_ANN_RETRIES);
     int rc = 0;
@@ -155,6 +156,8 @@ static int read_checked(struct json_object *manifest, struct sw_gate *gate, stru
     gate->log_pattern = sw_strdup(pattern);
     if (timeout && sw_span_parse(timeout, &gate->timeout_ms, err) < 0)
         return sw_err_wrap(err, SW_INVALID, "annotation " SW_ANN_TIMEOUT);
+    if (assert && sw_span_parse(assert, &gate->assert_ms, err) < 0)
+        return sw_err_wrap(err, SW_INVALID, "annotation " SW_ANN_ASSERT_TIMEOUT);
     size_t len = retries ? strlen(retries) : 1;
     if (len < 1 || len > 6 || (retries && strspn(retries, "0123456789") != len))
         return sw_err_set(err, SW_INVALID,

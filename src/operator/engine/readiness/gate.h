@@ -66,6 +66,9 @@ struct sw_condition;
 /** A duration ("30m"): the state is Failed when it takes longer to get ready. On any object of the
  * state; the longest counts. */
 #define SW_ANN_TIMEOUT "slipway.dev/timeout"
+/** A duration: the state is Failed when the object, with its SW_ANN_ASSERT, is not ready for so
+ * long, whatever time others of the state may take. */
+#define SW_ANN_ASSERT_TIMEOUT "slipway.dev/assert-timeout"
 /** "true": a DaemonSet that matches no node is ready, as those of vendors' charts for devices that
  * no node has; and so is what waits for nodes (SW_ANN_NODE_LABELS) where none is waited for. */
 #define SW_ANN_NO_NODE "slipway.dev/may-match-no-node"
@@ -114,6 +117,7 @@ struct sw_gate {
     bool driver_container;   /* see SW_ANN_STATE */
     bool by_node;            /* see SW_ANN_UPGRADE */
     int64_t timeout_ms;      /* 0: none */
+    int64_t assert_ms;       /* SW_ANN_ASSERT_TIMEOUT; 0: none */
     int64_t n_retries;       /* -1: any number */
     char **node_labels;      /* keys of SW_ANN_NODE_LABELS */
     size_t n_node_labels;

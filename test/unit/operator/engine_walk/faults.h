@@ -307,6 +307,36 @@ static void a_state_that_takes_too_long_fails_and_still_recovers(void **state)
     sim_free(sim);
 }
 
+/* What one assertion may take is no limit of the others of its state. */
+static void an_assertion_has_a_time_of_its_own(void **state)
+{
+    (void)state;
+    static const struct sim_recipe recipe = STATES(
+        { .name = "a",
+          .objects = { { .kind = "Deployment",
+                         .name = "a1",
+                         .awaited = true,
+                         .annotations = "{'sim/stuck':'1','slipway.dev/assert-timeout':'30s'}" },
+                       { .kind = "Deployment",
+                         .name = "a2",
+                         .awaited = true,
+                         .annotations = "{'sim/stuck':'1','slipway.dev/timeout':'20m'}" } } }, );
+    struct sim *sim = new_sim(&recipe);
+    sim_start(sim);
+    sim_run(sim, 20000);
+    expect_phase(sim, "a", "Waiting");
+    sim_run(sim, 20000);
+    expect_phase(sim, "a", "Failed");
+    expect_message(sim, "a", "not ready within 30s: Deployment ns/a1");
+    (void)sim_live_deployment(sim, sim_find(sim, "Deployment", "a1"));
+    sim_run(sim, 300000);
+    expect_phase(sim, "a", "Waiting");
+    (void)sim_live_deployment(sim, sim_find(sim, "Deployment", "a2"));
+    sim_run(sim, 10000);
+    expect_phase(sim, "a", "Ready");
+    sim_free(sim);
+}
+
 static void a_restart_does_not_move_the_deadline(void **state)
 {
     (void)state;
@@ -551,6 +581,7 @@ static const struct CMUnitTest faults_tests[] = {
     cmocka_unit_test(a_chart_that_is_gone_is_an_error),
     cmocka_unit_test(labels_that_are_refused_are_reported),
     cmocka_unit_test(a_state_that_takes_too_long_fails_and_still_recovers),
+    cmocka_unit_test(an_assertion_has_a_time_of_its_own),
     cmocka_unit_test(a_restart_does_not_move_the_deadline),
     cmocka_unit_test(new_content_gets_time_anew),
     cmocka_unit_test(a_stage_may_take_too_long_as_well),
