@@ -244,6 +244,8 @@ static inline void chaos_all(struct chaos *c, const struct chaos_kind *kind, uin
     while (r.n_children > 0)
         chaos_reap(&r);
     c->failed += failed;
+    while (r.next <= r.last && !sample_has(&c->sample, r.next))
+        r.next++;
     if (r.next > r.last)
         return;
     (void)printf("# this walk had fewer requests: from %llu on nothing was tried\n",
