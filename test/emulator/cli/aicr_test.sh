@@ -63,20 +63,6 @@ other() {
 }
 t "what it says of an object that is nowhere is left out, and told" other
 
-stopped() { # STATEMENT MESSAGE: the walk stops at the health check of gpu-operator, which is that statement
-    rm -rf stop checked && cp -r catalog checked && put checked/checks/gpu-operator/health-check.yaml <<<"{spec: {steps: [{name: Look around, try: [$1]}]}}" &&
-        aicr stop --data checked --criteria service=eks || { cat said; return 1; }
-    ! "$slipway" run stop --emulate --delays 0 --charts-dir charts --timeout 5s >said 2>&1 && grep -q "state 'gpu-operator[a-z-]*': .*$2" said || { cat said; return 1; }
-}
-none() { stopped '{error: {resource: {apiVersion: v1, kind: ConfigMap, metadata: {namespace: gpu-operator}, data: {replicas: "2"}}}}' \
-    "assertion 'look-around-1' about no ConfigMap of gpu-operator: config has what none may have: data.replicas is 2"; }
-t "a check that no object of a namespace may be so names the one that is" none
-any() { stopped '{assert: {resource: {apiVersion: v1, kind: ConfigMap, metadata: {namespace: gpu-operator}, data: {(length(replicas)): 2}}}}' \
-    "assertion 'look-around-1' about any ConfigMap of gpu-operator: none of [0-9] is as asserted: config: data.(length(replicas)) is 1, not 2"; }
-t "a check that any object must be so names one, and the value found" any
-one() { stopped '{assert: {resource: {apiVersion: apps/v1, kind: Deployment, metadata: {name: gpu-operator, namespace: gpu-operator}, status: {"(availableReplicas > `5`)": true}}}}' \
-    "Deployment gpu-operator/gpu-operator is not as asserted: status.(availableReplicas > .5.) is false, not true: what is compared is 2"; }
-t "a check with JMESPath names the object, the expression and what is compared" one
 late() { # the vendor's own time limit, as that of the state
     rm -rf stop checked && cp -r catalog checked && put checked/checks/gpu-operator/health-check.yaml <<<'{spec: {timeouts: {assert: 2s}, steps: [{name: s, try: [{assert: {resource: {apiVersion: v1, kind: ConfigMap, metadata: {namespace: gpu-operator}, data: {never: "1"}}}}]}]}}' &&
         aicr stop --data checked --criteria service=eks && ! "$slipway" run stop --emulate --delays 0 --charts-dir charts --fail-fast --timeout 60s >said 2>&1 &&
