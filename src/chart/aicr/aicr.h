@@ -76,6 +76,9 @@ struct sw_aicr_scheduling {
     const char *system_selector, *system_tolerations;
     const char *accelerated_selector, *accelerated_tolerations;
 };
+/** Such tolerations as a list of Kubernetes'; the caller's. @text NULL: of all taints. @return 0 |
+ * SW_INVALID */
+int sw_aicr_tolerations(const char *text, struct json_object **out, struct sw_err *err) SW_CHECKED;
 /** The values of @component of a RecipeResult: the catalogue's, those of its valuesFile, its
  * overrides, then @scheduling (NULL: AICR's defaults) where the registry says that it belongs.
  * @*out is the caller's. @return 0 | SW_NOTFOUND, SW_INVALID: a file of the catalogue, a selector

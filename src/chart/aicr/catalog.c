@@ -240,7 +240,7 @@ static int read_toleration(char *text, struct json_object *to, struct sw_err *er
 }
 
 /* NULL: of all taints, AICR's default. */
-static int read_tolerations(const char *text, struct json_object **out, struct sw_err *err)
+int sw_aicr_tolerations(const char *text, struct json_object **out, struct sw_err *err)
 {
     SW_AUTO_JSON *list = json_object_new_array();
     SW_AUTO_CHARS *copy = sw_strdup(text ? text : "");
@@ -273,7 +273,7 @@ static int schedule(struct json_object *registered, const char *group, const cha
     SW_AUTO_JSON *map = NULL, *list = NULL;
     int rc = selector ? read_selector(selector, &map, err) : 0;
     if (rc == 0)
-        rc = read_tolerations(tolerations, &list, err);
+        rc = sw_aicr_tolerations(tolerations, &list, err);
     if (rc < 0)
         return rc;
     if (map)

@@ -117,6 +117,8 @@ static const struct per_node {
     { "gpu-operator", "ClusterPolicy", "slipway.dev/wait-for-nodes",
       "feature.node.kubernetes.io/pci-10de.present=true", true },
     { "gpu-operator", "ClusterPolicy", "slipway.dev/may-match-no-node", "true", true },
+    /* its kubelet plugin, which needs the driver of its node */
+    { "nvidia-dra-driver-gpu", "DaemonSet", "slipway.dev/state-affinity", "true", false },
 };
 
 /* Do the component's @values leave the devices to another plugin, or to none? */
@@ -499,6 +501,23 @@ static char *chart_text(struct json_object *chart)
     return sw_yaml_writer_take(w, NULL);
 }
 
+/* Nodes with GPUs are the recipe's though they have a taint for them: its pods tolerate it. */
+static void add_tolerations(const struct writer *w, struct json_object *chart)
+{
+    const struct sw_aicr_scheduling *to = w->opts->scheduling;
+    SW_AUTO_JSON *list = NULL;
+    SW_ERR(checked); /* when the values were made */
+    if (!to || !to->accelerated_tolerations ||
+        sw_aicr_tolerations(to->accelerated_tolerations, &list, &checked) < 0) {
+        list = json_object_new_array();
+        (void)json_object_array_add(list, json_object_new_object());
+        sw_json_set_str(sw_json_at(list, 0), "nvidia.com/gpu", "key", NULL);
+        sw_json_set_str(sw_json_at(list, 0), "Exists", "operator", NULL);
+    }
+    SW_AUTO_CHARS *text = sw_yaml_text(list, NULL);
+    sw_json_set_str(chart, text, "annotations", "slipway.dev/tolerations", NULL);
+}
+
 /* Those of the recipe, as they stand. What the API server's version must be is the chart's
  * kubeVersion, too. */
 static void add_constraints(struct writer *w, struct json_object *chart)
@@ -694,6 +713,7 @@ static void write_top(struct writer *w, const char *name)
     sw_json_set_str(doc, "0.1.0", "version", NULL);
     add_constraints(w, doc);
     sw_json_set_str(doc, releases, "annotations", "slipway.dev/releases", NULL);
+    add_tolerations(w, doc);
     SW_AUTO_CHARS *upgrades = sw_yaml_text(w->upgrades, NULL);
     if (json_object_object_length(w->upgrades))
         sw_json_set_str(doc, upgrades, "annotations", SW_ANN_UPGRADES, NULL);

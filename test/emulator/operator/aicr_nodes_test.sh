@@ -1,5 +1,6 @@
 # A recipe of NVIDIA's AI Cluster Runtime, node by node: nodes with GPUs get the label of gpu-operator when they have them to
-# give. With the emulator's GPU operator and Node Feature Discovery.
+# give, and the DRA driver's plugin runs on these alone. They have a taint, which no component without pods tolerates. With the
+# emulator's GPU operator and Node Feature Discovery.
 . test/tap.sh
 here=$PWD
 slipway=$(realpath "${SLIPWAY:-build/slipway}")
@@ -18,7 +19,7 @@ kind: RecipeMetadata
 metadata: {name: base}
 spec:
   componentRefs:
-  - {name: nfd, namespace: nfd, source: "https://charts.example.com", chart: node-feature-discovery, version: 1.0.0}
+  - {name: nfd, namespace: nfd, source: "https://charts.example.com", chart: node-feature-discovery, version: 1.0.0, overrides: {worker: {tolerations: [{operator: Exists}]}}}
   - {name: gpu-operator, namespace: gpu-operator, source: "https://charts.example.com", chart: gpu-operator, version: 1.0.0, dependencyRefs: [nfd]}
   - {name: nvidia-dra-driver-gpu, namespace: nvidia-dra-driver, source: "https://charts.example.com", chart: nvidia-dra-driver-gpu, version: 1.0.0, dependencyRefs: [gpu-operator]}
 Y
@@ -38,6 +39,7 @@ nodes() { kubectl get nodes -o name "$@" | sort; } # of a selector
 label=specialresource.openshift.io/state-eks-gpu-operator
 starts() {
     (cd "$here" && emulated --platform eks --delays 0.1) &&
+        kubectl get nodes -o json | jq -r '.items[] | select(.metadata.annotations | keys | any(startswith("emulator.slipway.dev/gpu"))) | .metadata.name' | xargs -I{} kubectl taint node {} nvidia.com/gpu=present:NoSchedule &&
         "$slipway" run catalog --criteria service=any --name eks --charts-dir charts --timeout 90s >said 2>&1 || { tail -20 said; return 1; }
 }
 labelled() {
@@ -51,8 +53,16 @@ late() { # a copy of a node with GPUs joins
         .status.allocatable |= with_entries(select(.key | test("nvidia") | not)) | .status.capacity |= with_entries(select(.key | test("nvidia") | not))' >late.json &&
         kubectl create -f late.json && until_ok 40 there || { kubectl get node late-0 -o json | jq '.metadata.labels, .status.allocatable'; kubectl get pods -A -o wide | grep late; tail -5 log; return 1; }
 }
-there() { nodes -l "$label=Ready" | grep -qx node/late-0; }
+placed() {
+    kubectl get daemonset plugin -n nvidia-dra-driver -o 'jsonpath={.spec.template.spec.nodeSelector}' >selector
+    [ "$(cat selector)" = "{\"$label\":\"Ready\"}" ] || { cat selector; return 1; }
+    kubectl get pods -n nvidia-dra-driver -l app=plugin -o 'jsonpath={range .items[*]}node/{.spec.nodeName}{"\n"}{end}' | sort | diff - gpus
+}
+tainted() { kubectl get "$(sed -n 1p gpus)" -o 'jsonpath={.spec.taints[*].key}' | grep -w nvidia.com/gpu; }
+there() { nodes -l "$label=Ready" | grep -qx node/late-0 && kubectl get pods -n nvidia-dra-driver -l app=plugin -o 'jsonpath={.items[*].spec.nodeName}' | grep -qw late-0; }
 t "it walks" starts
 t "nodes with GPUs have the label of gpu-operator, and no other has" labelled
-t "a node that joins late gets its devices, and the label" late
+t "their taint is no hindrance" tainted
+t "the DRA driver's plugin runs on these alone, by their labels" placed
+t "a node that joins late gets its devices, the label, and the plugin" late
 plan
