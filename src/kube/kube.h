@@ -180,10 +180,10 @@ enum sw_kube_patch { SW_PATCH_MERGE, SW_PATCH_JSON, SW_PATCH_STRATEGIC };
 struct sw_request_opts {
     int timeout_ms; /* from when it is sent, each try anew; 0: the client's */
     /** The number of retries after SW_UNAVAILABLE, with capped back-off and jitter, or after the
-     * server's Retry-After. Requests that are not idempotent (create, JSON patch) are only repeated
-     * if the server cannot have processed them. Ten of them at most after a conflict with another
-     * writer of the same moment, for merge patches and applies of no certain resourceVersion or
-     * uid, and for deletes (kubectl does so, too). */
+     * server's Retry-After. Requests that are not idempotent (create, JSON patch; a dry run is) are
+     * only repeated if the server cannot have processed them. Ten of them at most after a conflict
+     * with another writer of the same moment, for merge patches and applies of no certain
+     * resourceVersion or uid, and for deletes (kubectl does so, too). */
     int retries;
     bool ahead;              /* insert it at the front of the queue */
     const char *subresource; /* "status", "scale", "eviction", ... */

@@ -140,7 +140,7 @@ static struct sw_kube_request *call(struct sw_kube *k, struct call c, sw_kube_an
                               .resource = kube_resource_name(c.kind, c.opts->subresource),
                               .what = call_text(&c),
                               .path = kube_path(c.kind, c.ns, c.name, c.opts->subresource),
-                              .repeatable = verb->repeatable,
+                              .repeatable = verb->repeatable || c.opts->dry_run,
                               .unconditional = is_unconditional(&c),
                               .form = c.verb == V_LIST ? FORM_LIST : FORM_OBJECT,
                               .fields = c.opts->fields };

@@ -106,6 +106,7 @@ static const struct sw_flag flags[] = {
 enum {
     FRAME_MS = 100,
     FLUSH_MS = 5000,
+    LATE_FLUSH_MS = 2000,   /* the same when the time limit has passed */
     SILENT_FLUSH_MS = 1000, /* the same of a server that answers nothing */
     FAULT_MS = 2000,
     STABLE_MS = 2000,  /* pods that are ready may end at once */
@@ -378,8 +379,9 @@ static void end(struct run *run, int exit, const char *message)
     run->ended = true;
     run->exit = exit;
     run->last_message = sw_strdup(message);
-    sw_timer_set(run->flush_timer,
-                 sw_connection_is_silent(&run->conn) ? SILENT_FLUSH_MS : FLUSH_MS);
+    sw_timer_set(run->flush_timer, sw_connection_is_silent(&run->conn) ? SILENT_FLUSH_MS
+                                   : exit == SW_EXIT_TIMEOUT           ? LATE_FLUSH_MS
+                                                                       : FLUSH_MS);
     sw_timer_set(run->check_timer, 0);
     if (run->controller)
         sw_controller_leave(run->controller, run->name);

@@ -228,6 +228,12 @@ static int64_t unserved_ms(const struct sw_report *report, const char *message)
     return sw_json_find_by(inventory, "kind", "Subscription") ? 0 : 300000;
 }
 
+/* Is it a webhook that does not answer? Its pods may come yet. */
+static bool is_webhook_down(const char *message)
+{
+    return strstr(message, "failed calling webhook") || strstr(message, "failed to call webhook");
+}
+
 struct json_object *sw_report_hopeless(const struct sw_report *report, int64_t *patience_ms)
 {
     static const struct {
@@ -247,6 +253,8 @@ struct json_object *sw_report_hopeless(const struct sw_report *report, int64_t *
         if (sw_streq(sw_json_str(state, "", "reason", NULL), "NotServed") &&
             sw_json_get(state, "startedAt") && (*patience_ms = unserved_ms(report, message)) > 0)
             return state;
+        if (is_webhook_down(message))
+            continue;
         for (size_t k = 0;
              k < SW_COUNT(rows) && !sw_streq(sw_json_str(state, "", "phase", NULL), "Ready"); k++)
             if ((!rows[k].reason ||

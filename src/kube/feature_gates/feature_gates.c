@@ -70,13 +70,15 @@ static bool judge(struct sw_gates_question *q, enum sw_feature_gate gate,
     return true;
 }
 
+enum { RETRIES = 3 };
+
 /* Create @doc by a dry run. */
 static void try(struct sw_gates_question *q, const struct sw_kind *kind, struct json_object *doc,
                 sw_kube_answer_fn *cb)
 {
-    const struct sw_request_opts opts = { .dry_run = true,
-                                          .as_user = q->as_user,
-                                          .purpose = q->purpose };
+    const struct sw_request_opts opts = {
+        .dry_run = true, .retries = RETRIES, .as_user = q->as_user, .purpose = q->purpose
+    };
     q->request = sw_kube_create(q->kube, kind, NULL, NULL, doc, &opts, cb, q);
 }
 

@@ -463,9 +463,32 @@ static void long_sentences_are_broken_with_a_hanging_indent(void **state)
     }
 }
 
+/* How long a state that waits with @message is waited for with --fail-fast; 0: on. */
+static int64_t patience_with(const char *message)
+{
+    SW_AUTO_JSON *status = json_object_new_object();
+    struct json_object *state = json_object_new_object();
+    int64_t ms = 0;
+    sw_json_set_str(state, "Waiting", "phase", NULL);
+    sw_json_set_str(state, "NotApplied", "reason", NULL);
+    sw_json_set_str(state, "2026-01-01T00:00:00Z", "startedAt", NULL);
+    sw_json_set_str(state, message, "message", NULL);
+    (void)json_object_array_add(sw_json_need_list(status, "states", NULL), state);
+    const struct sw_report report = { .name = "r", .status = status };
+    return sw_report_hopeless(&report, &ms) ? ms : 0;
+}
+
+static void a_webhook_that_does_not_answer_is_waited_for_one_that_denies_is_not(void **state)
+{
+    (void)state;
+    assert_int_equal(patience_with("failed calling webhook \"w\": https://a: cannot connect"), 0);
+    assert_int_equal(patience_with("admission webhook \"w\" denied the request: no"), 30000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_webhook_that_does_not_answer_is_waited_for_one_that_denies_is_not),
         cmocka_unit_test(frame_has_one_line_a_state),
         cmocka_unit_test(a_long_message_has_lines_of_its_own),
         cmocka_unit_test(what_is_not_ready_any_more_shows_since_when),

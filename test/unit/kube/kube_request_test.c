@@ -910,6 +910,10 @@ static void a_create_that_may_have_happened_is_not_repeated(void **state)
     sw_kube_apply(f.k, &pods, "ns", "p", body, &(struct sw_request_opts){ .retries = 5 }, cb, &f);
     run_until(f.loop, &f.n, 2);
     assert_int_equal(f.srv.n_requests, 7);
+    const struct sw_request_opts dry_run = { .retries = 2, .dry_run = true };
+    sw_kube_create(f.k, &pods, "ns", NULL, body, &dry_run, cb, &f);
+    run_until(f.loop, &f.n, 3);
+    assert_int_equal(f.srv.n_requests, 10);
     json_object_put(body);
     tear_down(&f);
 }

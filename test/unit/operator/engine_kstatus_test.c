@@ -50,6 +50,10 @@ static const struct vector {
       "'metadata':{'generation':1},'spec':{},'status':{'observedGeneration':1,'conditions':[{"
       "'type':'Progressing','status':'False','reason':'ProgressDeadlineExceeded','message':'timed "
       "out'}]}" },
+    { DEPLOYMENT, F, "condition ReplicaFailure is True: FailedCreate: quota",
+      "'metadata':{'generation':1},'spec':{},'status':{'observedGeneration':1,'conditions':[{"
+      "'type':'Progressing','status':'False','reason':'ProgressDeadlineExceeded','message':'x'},{"
+      "'type':'ReplicaFailure','status':'True','reason':'FailedCreate','message':'quota'}]}" },
     { DEPLOYMENT, W, "condition ReplicaFailure is True: FailedCreate: quota",
       "'metadata':{'generation':1},'spec':{},'status':{'observedGeneration':1,'conditions':[{"
       "'type':'ReplicaFailure','status':'True','reason':'FailedCreate','message':'quota'}]}" },

@@ -24,6 +24,7 @@ struct gates {
     char *account;               /* the last one's; NULL: the controller's own */
     int n_refused;               /* times in a row */
     struct json_object *refused; /* accounts that may not ask, as keys */
+    bool is_told;                /* that they are not known, since the last answer */
     bool known;                  /* the server has answered since it was started */
 };
 
@@ -74,8 +75,11 @@ static void on_gates(int code, const struct sw_gates_answer *answer, const struc
         sw_timer_set(g->again, REFUSED_AGAIN_MS);
     else
         on_answer(c, answer);
-    if (code < 0)
-        sw_log(SW_LOG_DEBUG, "feature gates are not known", "error", sw_err_text(err), NULL);
+    if (code < 0) /* nothing that depends on them is walked before; told once */
+        sw_log(g->is_told ? SW_LOG_DEBUG : SW_LOG_WARN,
+               "feature gates are not known yet, which the recipe asks for", "error",
+               sw_err_text(err), NULL);
+    g->is_told = code < 0;
     plan_resume_all(c);
 }
 

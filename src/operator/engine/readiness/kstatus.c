@@ -126,12 +126,12 @@ static void deployment(struct json_object *live, struct sw_readiness *out)
     struct json_object *progressing = sw_obj_condition(live, "Progressing");
     if (is_unprocessed(live, out))
         return;
-    if (sw_streq(sw_json_str(progressing, "", "reason", NULL), "ProgressDeadlineExceeded")) {
-        say_condition(live, "Progressing", SW_READINESS_FAILED, out);
-        return;
-    }
-    if (condition_is(live, "ReplicaFailure", "True")) {
-        say_condition(live, "ReplicaFailure", SW_READINESS_WAITING, out);
+    const bool is_late = sw_streq(sw_json_str(progressing, "", "reason", NULL),
+                                  "ProgressDeadlineExceeded");
+    if (is_late || condition_is(live, "ReplicaFailure", "True")) { /* why no pod can be made */
+        const bool is_why = condition_is(live, "ReplicaFailure", "True");
+        say_condition(live, is_why ? "ReplicaFailure" : "Progressing",
+                      is_late ? SW_READINESS_FAILED : SW_READINESS_WAITING, out);
         return;
     }
     if (too_few(live, "updatedReplicas", want, "updated", out) ||
