@@ -4,6 +4,7 @@
 #include "cli/cluster/leader.h"
 #include "cli/cluster/requests.h"
 #include "cli/commands/commands.h"
+#include "cli/view/report.h"
 #include "data/data.h"
 
 #include <json-c/json.h>
@@ -44,6 +45,8 @@ static int set_state(struct sw_connection *conn, const char *name, const char *w
         return 0;
     SW_AUTO_JSON *patch = json_object_new_object();
     sw_json_set_str(patch, wanted, "spec", "managementState", NULL);
+    if (sw_streq(wanted, "Managed")) /* what is left of it is walked again */
+        sw_json_set(patch, NULL, "metadata", "annotations", SW_UNINSTALLING, NULL);
     return sw_cluster_patch(conn, kind, NULL, name, patch, err);
 }
 

@@ -14,6 +14,7 @@
 #include "cli/cluster/shared_releases.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/uninstall.h"
+#include "cli/view/report.h"
 #include "data/data.h"
 #include "operator/inventory/inventory.h"
 #include "operator/manifests/ownership.h"
@@ -231,6 +232,17 @@ static bool hand_over_needed(struct uninstall *u, const struct sw_kind *kind,
     return true;
 }
 
+/* Note on @resource what its removal waits for, for whoever looks at it then. */
+static void tell_held(struct uninstall *u, struct json_object *resource, const char *why)
+{
+    const struct sw_kind *kind;
+    SW_AUTO_JSON *patch = json_object_new_object();
+    SW_ERR(ignored);
+    sw_json_set_str(patch, why, "metadata", "annotations", SW_UNINSTALLING, NULL);
+    if (sw_cluster_resource_kind(&u->conn, &kind, &ignored) == 0)
+        (void)!sw_cluster_patch(&u->conn, kind, NULL, sw_obj_name(resource), patch, &ignored);
+}
+
 /* Delete @live, and wait until its controller has done with it: that needs objects which are
  * deleted after it. @return whether it has */
 static bool remove_live(struct uninstall *u, const struct sw_kind *kind, const char *ns,
@@ -242,6 +254,7 @@ static bool remove_live(struct uninstall *u, const struct sw_kind *kind, const c
     if (u->opts.plan || !uninstall_held_by(live) ||
         uninstall_await_gone(u, kind, ns, live, &err) == 0)
         return true;
+    tell_held(u, resource, sw_err_text(&err));
     (void)sw_err_wrap(&err, err.code, "%s: it stays until its objects have gone",
                       sw_obj_name(resource));
     uninstall_failed(u, &err);
@@ -479,6 +492,7 @@ static void remove_resource(struct uninstall *u, const struct sw_kind *kind,
     if (goes && !u->opts.plan) { /* a running operator must not create objects again */
         SW_AUTO_JSON *unmanaged = json_object_new_object();
         sw_json_set_str(unmanaged, "Unmanaged", "spec", "managementState", NULL);
+        sw_json_set_str(unmanaged, "", "metadata", "annotations", SW_UNINSTALLING, NULL);
         goes = patch_resource(u, kind, resource, unmanaged) == 0 &&
                leave(u, resource, false, &heirs, &objects) == 0;
         run.kept = heirs;

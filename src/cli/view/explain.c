@@ -501,9 +501,13 @@ struct json_object *sw_explain(struct sw_connection *conn, struct json_object *r
     const char *text = sw_json_str(status, "no controller has looked at it yet", "state", NULL);
     const bool is_paused = sw_report_is_paused(resource) &&
                            !sw_json_find(resource, "metadata", "deletionTimestamp", NULL);
-    const bool is_outdated = sw_report_is_outdated(resource);
+    const bool is_going = sw_report_uninstalling(resource),
+               is_behind = is_going || sw_report_is_outdated(resource);
+    const struct sw_report report = sw_report_of(resource);
+    SW_AUTO_CHARS *behind = is_behind ? sw_report_trouble(&report) : NULL;
     const char *is = is_paused                         ? "Paused"
-                     : is_outdated                     ? "Waiting"
+                     : is_going                        ? "Deleting"
+                     : is_behind                       ? "Waiting"
                      : sw_starts_with(text, "Ready")   ? "Ready"
                      : sw_starts_with(text, "Errored") ? "Failed"
                                                        : "Waiting";
@@ -511,7 +515,7 @@ struct json_object *sw_explain(struct sw_connection *conn, struct json_object *r
     struct json_object *chain = link_new(is, what);
     struct json_object *ready = sw_obj_condition(resource, "Ready");
     set(chain, "why",
-        is_outdated                     ? SW_REPORT_OUTDATED
+        behind                          ? behind
         : sw_starts_with(text, "Ready") ? sw_json_str(ready, "", "message", NULL)
                                         : text);
     if (is_paused) {

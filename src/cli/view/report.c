@@ -38,13 +38,20 @@ struct json_object *sw_report_nodes(struct json_object *items)
 
 bool sw_report_is_paused(struct json_object *resource)
 {
-    return sw_streq(sw_json_str(resource, "", "spec", "managementState", NULL), "Unmanaged");
+    return sw_streq(sw_json_str(resource, "", "spec", "managementState", NULL), "Unmanaged") &&
+           !sw_obj_annotation(resource, SW_UNINSTALLING);
+}
+
+const char *sw_report_uninstalling(struct json_object *resource)
+{
+    return sw_obj_annotation(resource, SW_UNINSTALLING);
 }
 
 bool sw_report_is_outdated(struct json_object *resource)
 {
     return sw_json_find(resource, "status", "conditions", NULL) && !sw_report_is_paused(resource) &&
            !sw_json_find(resource, "metadata", "deletionTimestamp", NULL) &&
+           !sw_report_uninstalling(resource) &&
            sw_json_int(resource, 0, "status", "observedGeneration", NULL) <
                sw_json_int(resource, 0, "metadata", "generation", NULL);
 }
@@ -54,7 +61,9 @@ struct sw_report sw_report_of(struct json_object *resource)
     return (struct sw_report){
         .name = sw_obj_name(resource),
         .status = sw_json_get(resource, "status"),
-        .is_deleting = sw_json_find(resource, "metadata", "deletionTimestamp", NULL),
+        .is_deleting = sw_json_find(resource, "metadata", "deletionTimestamp", NULL) ||
+                       sw_report_uninstalling(resource),
+        .uninstalling = sw_report_uninstalling(resource),
         .is_paused = sw_report_is_paused(resource),
         .is_outdated = sw_report_is_outdated(resource),
     };
@@ -62,7 +71,7 @@ struct sw_report sw_report_of(struct json_object *resource)
 
 const char *sw_report_phase(const struct sw_report *report)
 {
-    if (report->is_outdated)
+    if (report->is_outdated || report->uninstalling)
         return "Progressing";
     if (is_true(report->status, "Ready"))
         return "Ready";
@@ -159,8 +168,11 @@ static const char *fault_of_all(struct json_object *status)
 /* States that only wait for another state are left out: they would repeat its message. */
 char *sw_report_trouble(const struct sw_report *report)
 {
+    if (report->uninstalling)
+        return sw_printf("it is being uninstalled%s%s; slipway uninstall %s goes on",
+                         *report->uninstalling ? ": " : "", report->uninstalling, report->name);
     if (report->is_outdated)
-        return sw_strdup(SW_REPORT_OUTDATED);
+        return sw_strdup("its spec has changed, and nothing has walked that yet");
     if (is_true(report->status, "Ready"))
         return sw_strdup("");
     const char *fault = fault_of_all(report->status);

@@ -24,6 +24,7 @@ struct sw_report {
     int64_t created_ms;        /* the resource's age counts from then; 0: not known */
     bool is_deleting, is_paused;
     bool is_outdated;           /* sw_report_is_outdated() */
+    const char *uninstalling;   /* sw_report_uninstalling() */
     bool packs;                 /* in the tables the states with nothing to tell may share a row */
     int64_t started_ms, now_ms; /* of the command; states that are not Ready last until now_ms */
 };
@@ -35,12 +36,15 @@ struct sw_report sw_report_of(struct json_object *resource);
  */
 struct json_object *sw_report_nodes(struct json_object *items);
 
+/** Annotation of a SpecialResource whose objects `slipway uninstall` deletes: what it waits for. */
+#define SW_UNINSTALLING "slipway.dev/uninstalling"
+/** What is told of one that is being uninstalled, "" if nothing more than that; NULL: it is not. */
+const char *sw_report_uninstalling(struct json_object *resource);
 /** Does @resource stay as it is until slipway resume (spec.managementState)? */
 bool sw_report_is_paused(struct json_object *resource);
 /** Is the status that of an earlier spec? One that is paused or goes is as it was left. */
 bool sw_report_is_outdated(struct json_object *resource);
-/** What is told of it then. */
-#define SW_REPORT_OUTDATED "its spec has changed, and nothing has walked that yet"
+
 /** The phase in one word: "Ready", "Errored" or "Progressing". Static. */
 const char *sw_report_phase(const struct sw_report *report);
 

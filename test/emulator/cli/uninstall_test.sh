@@ -212,6 +212,8 @@ finalizer() {
     with_finalizer guarded example.com/driver && removes 1 guarded --yes --timeout 1s && in_order "delete ConfigMap guarded/held" "wait for ConfigMap guarded/held: example.com/driver" &&
         says 'guarded: .*ConfigMap guarded/held is deleted and has not gone: its controller has not taken off the finalizer example.com/driver$' && says_not 'ConfigMap guarded/c' &&
         there configmap c -n guarded && there specialresource guarded && kubectl get configmap held -n guarded -o 'jsonpath={.metadata.finalizers}' | grep -q example.com/driver || return 1
+    "$slipway" status guarded >"$tap_dir/shown" && "$slipway" explain guarded >>"$tap_dir/shown" && cat "$tap_dir/shown" && grep -q '^guarded  Deleting ' "$tap_dir/shown" &&
+        [ "$(grep -c 'it is being uninstalled: .* the finalizer example.com/driver; slipway uninstall guarded goes on$' "$tap_dir/shown")" = 2 ] || return 1
     "$slipway" uninstall guarded --yes >"$tap_dir/o" 2>&1 &
     until_ok 10 grep -q 'wait for' "$tap_dir/o" && take_off guarded && wait $! && cat "$tap_dir/o" &&
         in_order "wait for ConfigMap guarded/held: example.com/driver" "delete ConfigMap guarded/c" "delete Namespace guarded" && gone specialresource guarded && until_ok 20 gone namespace guarded
