@@ -55,7 +55,7 @@ static void read_lease(struct sw_lease *l);
  */
 
 /** Keep the Lease as it was read or written at @at_ms. @lease: borrowed; NULL: it does not exist.
- * May call on_new_leader, which may close @l. */
+ * May call on_new_leader or on_renewed, which may close @l. */
 static void note_lease(struct sw_lease *l, struct json_object *lease, int64_t at_ms)
 {
     struct lease_record was = lease_record_read(l->lease), is = lease_record_read(lease);
@@ -66,9 +66,13 @@ static void note_lease(struct sw_lease *l, struct json_object *lease, int64_t at
         l->observed_ms = at_ms;
     struct json_object *old = l->lease;
     l->lease = json_object_get(lease);
+    const bool is_renewed = old && !same && l->opts.on_renewed && !sw_streq(is.holder, l->identity);
     (void)json_object_put(old);
-    if (sw_streq(is.holder, l->holder))
+    if (sw_streq(is.holder, l->holder)) {
+        if (is_renewed && l->holder[0])
+            l->opts.on_renewed(l->opts.arg);
         return;
+    }
     sw_text_set(&l->holder, is.holder);
     if (l->holder[0] && l->opts.on_new_leader)
         l->opts.on_new_leader(l->holder, l->opts.arg);
@@ -124,7 +128,7 @@ static void on_held(struct sw_lease *l, struct json_object *lease)
     if (!l->closed)
         note_lease(l, lease, l->tried_ms);
     if (l->closed || l->state == L_RELEASING || l->state == L_IDLE)
-        return; /* by on_trouble or on_new_leader */
+        return; /* by on_trouble, on_new_leader or on_renewed */
     /* others wait for lease_ms after they read our write; our time runs since it was sent */
     sw_timer_set(l->deadline, l->tried_ms + l->opts.renew_ms - sw_loop_now_ms(l->loop));
     if (!leads) {

@@ -27,6 +27,7 @@ struct sw_lease_opts {
      */
     void (*on_stopped)(const char *why, void *arg);
     void (*on_new_leader)(const char *identity, void *arg); /* may be ourselves */
+    void (*on_renewed)(void *arg); /* the other one who holds it is alive; each time */
     /** The Lease cannot be read or written (@why), or it can be again (NULL); only on a change. */
     void (*on_trouble)(const char *why, void *arg);
     void *arg;

@@ -79,6 +79,14 @@ static void on_new_leader(const char *identity, void *arg)
                       t->opts.conn->command, t->opts.resource, identity);
 }
 
+/* The other one is alive. */
+static void on_renewed(void *arg)
+{
+    struct sw_turn *t = arg;
+    if (!t->begun && t->other)
+        sw_timer_set(t->timer, 0); /* not inside the lease's own work */
+}
+
 /* Without the right, or without a server, nothing is known: the walk says what is wrong. */
 static void on_trouble(const char *why, void *arg)
 {
@@ -105,11 +113,17 @@ struct sw_turn *sw_turn_open(const struct sw_turn_opts *opts)
                                                     .retry_ms = RETRY_MS,
                                                     .on_started = on_started,
                                                     .on_new_leader = on_new_leader,
+                                                    .on_renewed = on_renewed,
                                                     .on_trouble = on_trouble,
                                                     .arg = t },
                            &t->lease, &err);
     sw_timer_set(t->timer, rc < 0 ? 0 : ALIVE_MS);
     return t;
+}
+
+const char *sw_turn_other(const struct sw_turn *t)
+{
+    return t && !t->begun ? t->other : NULL;
 }
 
 static void delete_lease(struct sw_turn *t)

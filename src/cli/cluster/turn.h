@@ -20,5 +20,8 @@ struct sw_turn_opts {
 /** Wait for the turn. No callback comes before this has returned. A Lease that is not renewed for
  * six seconds is taken over. */
 struct sw_turn *sw_turn_open(const struct sw_turn_opts *opts);
+/** Who holds the turn while it is not known whether they are still at work, borrowed; NULL: nobody,
+ * or this process walks. @turn may be NULL. */
+const char *sw_turn_other(const struct sw_turn *turn);
 /** Give it up, and delete the Lease where it was held. NULL is accepted. */
 void sw_turn_close(struct sw_turn *turn);

@@ -247,7 +247,8 @@ static void print_failure(const struct run *run, const char *failure)
     }
     if (has_not_answered(run))
         sw_append(&lines, "nothing was written; the same command begins anew\n");
-    else if ((is_interrupted || run->exit == SW_EXIT_TIMEOUT) && !run->opts.connect.emulate)
+    else if ((is_interrupted || run->exit == SW_EXIT_TIMEOUT) && !run->opts.connect.emulate &&
+             !sw_turn_other(run->turn))
         sw_append(&lines,
                   "%s%s%s goes on from here; 'slipway uninstall %s' deletes what is there.\n",
                   run->as_it_is ? "'slipway retry " : "The same command",
@@ -551,9 +552,14 @@ static void on_timeout(void *arg)
     struct run *run = arg;
     const bool is_ready = run->controller &&
                           sw_controller_phase(run->controller, run->name) == SW_PHASE_READY;
+    const char *other = sw_turn_other(run->turn);
     SW_AUTO_CHARS *why = is_ready && run->trouble
                              ? sw_printf("it gets Ready and fails again:\n%s", run->trouble)
-                             : NULL;
+                         : other ? sw_printf("another slipway (%s) had begun to walk it, and it is "
+                                             "not known yet whether that still does; nothing was "
+                                             "written",
+                                             other)
+                                 : NULL;
     end(run, is_ready && !run->has_failed ? SW_EXIT_OK : SW_EXIT_TIMEOUT, why);
 }
 

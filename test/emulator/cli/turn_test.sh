@@ -34,6 +34,8 @@ second() {
     [ $rc = 1 ] && has "endless is walked by another slipway \(.*process $(cat first.pid)\): looking" errs && has 'walked by another slipway .*; --alongside walks it' errs
 }
 t "a second walk of the same resource is told, and stops" second
+short() { run endless --timeout 500ms; [ $rc = 3 ] && has "another slipway \(.*process $(cat first.pid)\) had begun to walk it" errs && ! grep 'goes on from here' said errs; }
+t "one whose time limit passes before that is known says so" short
 other() { run demo && [ $rc = 0 ]; }
 t "one of another resource goes on" other
 goes_on() { kill -0 "$(cat first.pid)" && [ "$(leases)" = lease.coordination.k8s.io/slipway-run.endless ]; }
