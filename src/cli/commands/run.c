@@ -22,6 +22,8 @@
 #include "emulator/emulator.h"
 #include "kube/kube.h"
 #include "operator/controller/controller.h"
+#include "operator/engine/engine.h"
+#include "operator/manifests/rights_command.h"
 #include "operator/registries/registries.h"
 
 #include <errno.h>
@@ -540,11 +542,22 @@ static void on_change(const char *resource SW_UNUSED, void *arg)
     sw_timer_set(run->check_timer, 0); /* not inside the controller's own work */
 }
 
+/* End it because of @code, with the command that gives a right which lacks. */
+static void end_refused(struct run *run, int exit, int code, const char *why)
+{
+    const char *ns = sw_json_str(run->resource, run->name, "spec", "namespace", NULL);
+    SW_AUTO_CHARS *recipe = code == SW_FORBIDDEN ? sw_rights_recipe(run->resource, ns) : NULL;
+    const bool is_explained = why && strchr(why, '\n');
+    SW_AUTO_CHARS *hint = code == SW_FORBIDDEN && !is_explained ? sw_rights_hint(why, recipe)
+                                                                : NULL;
+    SW_AUTO_CHARS *both = hint ? sw_printf("%s\nhint: %s", why, hint) : NULL;
+    end(run, exit, both ? both : why);
+}
+
 static void on_trouble(int code, const char *why, void *arg)
 {
-    struct run *run = arg;
     if (code < 0 && code != SW_NOTFOUND)
-        end(run, SW_EXIT_FAILED, why);
+        end_refused(arg, SW_EXIT_FAILED, code, why);
 }
 
 static void on_timeout(void *arg)
@@ -579,7 +592,8 @@ static void on_installed(int code, const struct sw_err *err, void *arg)
     struct run *run = arg;
     run->install = NULL;
     if (code < 0) {
-        end(run, code == SW_INVALID ? SW_EXIT_USAGE : SW_EXIT_FAILED, sw_err_text(err));
+        end_refused(run, code == SW_INVALID ? SW_EXIT_USAGE : SW_EXIT_FAILED, code,
+                    sw_err_text(err));
         return;
     }
     struct sw_registries_opts registries = { .conf = run->opts.registries_conf,

@@ -337,6 +337,10 @@ struct sw_engine_opts {
     const struct sw_node_policy *node_policy;
 };
 
+/** Which right lacks by the API server's @message, and the command that gives it, for people; the
+ * caller's. NULL: it does not say. @recipe: as sw_spec.rights_of */
+char *sw_rights_hint(const char *message, const char *recipe);
+
 /** A new engine, the caller's; sw_engine_free(). @nodes outlives it; engines may share it. @opts
  * may be NULL. */
 struct sw_engine *sw_engine_new(struct sw_node_set *nodes, const struct sw_engine_opts *opts);

@@ -257,6 +257,12 @@ static const char *rights_hint(struct sw_arena *arena, const char *message, cons
                            account, colon + 1, right, recipe, whose);
 }
 
+char *sw_rights_hint(const char *message, const char *recipe)
+{
+    SW_AUTO(sw_arena) *arena = sw_arena_new();
+    return sw_strdup(rights_hint(arena, message, sw_text_or(recipe, RECIPE)));
+}
+
 /* PREVIOUS of the pod and container that @message names: "DaemonSet ns/name: ... pod x on node n:
  * container c: CrashLoopBackOff", or "pod ns/x". NULL: it names none. */
 static const char *log_hint(struct sw_arena *arena, const char *message)

@@ -35,7 +35,7 @@ stop emulated
 
 printf 'faults:\n- verb: [create, patch, update]\n  kind: CustomResourceDefinition\n  userAgent: "slipway*"\n  answer: 403\n' >faults.yaml
 cluster --faults faults.yaml
-refused() { run demo; [ $rc = 1 ] && has 'customresourcedefinitions.*specialresources.sro.openshift.io' errs && has 'who administers it .* applies the folder deploy/crds' errs; }
+refused() { run demo; [ $rc = 1 ] && has 'customresourcedefinitions.*specialresources.sro.openshift.io' errs && has 'who administers it .* applies the folder deploy/crds' errs && ! grep 'hint' errs; }
 t "without the right to write definitions it says which it cannot" refused
 there() { kubectl apply -f "$crd" >/dev/null 2>&1 && established crd/specialresources.sro.openshift.io && run demo && [ $rc = 0 ]; }
 t "where they are there it does not need that right" there

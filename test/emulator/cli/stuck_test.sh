@@ -176,6 +176,7 @@ rules:
 rights_of_a_user() { # what is printed for a user is all that a walk needs, if the definitions are there
     deployment "" busybox:1 | template printed 1000-it
     "$slipway" run printed --as ann --timeout 10s >ran 2>&1 && return 1
+    grep -q "hint: give user ann the right to .*: slipway rbac $PWD/printed --user 'ann' | kubectl apply -f -$" ran || { cat ran; return 1; }
     "$slipway" rbac printed --user ann | kubectl apply -f - >/dev/null && "$slipway" run printed --as ann --timeout 20s >ran 2>&1 || { cat ran; return 1; }
     ! grep -i 'forbidden\|cannot' ran && "$slipway" status printed --as ann && "$slipway" uninstall printed --as ann --yes --timeout 20s
 }
