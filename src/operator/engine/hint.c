@@ -299,6 +299,10 @@ const char *hint_of(struct sw_engine *e, const char *reason, const char *message
 const char *hint_for_recipe(int code, const char *message)
 {
     message = message ? message : "";
+    if (strstr(message, " --allowed-files")) /* what `slipway run` has walked from a folder */
+        return "put the recipe where the operator can read it: a repository, or a ConfigMap "
+               "(slipway "
+               "configmap FOLDER), or name its folder by the operator's --allowed-files";
     if (strstr(message, "spec.chart.verify.secretRef"))
         return "make the Secret with the authors' public keys, or correct spec.chart.verify";
     if (strstr(message, "spec.chart.verify") && code != SW_UNAVAILABLE)

@@ -253,6 +253,7 @@ same_answers() { # FIRST SECOND: both are refused in the same words
 outside() { # what is elsewhere: a chart, a file, a FIFO, a folder, nothing
     chart elsewhere/web web 1.0.0 stolen && echo secret >elsewhere/file && mkfifo elsewhere/fifo && chmod 700 elsewhere
     local none what
+    answer none "file://$tap_dir/elsewhere/none" && kubectl get sr none -o json | grep "put the recipe where the operator can read it" || return 1
     none=$(answer none "file://$tap_dir/elsewhere/none")
     for what in web file fifo ../elsewhere/web; do
         same_answers "$none" "$(answer none "file://$tap_dir/elsewhere/$what")" || return 1
