@@ -96,6 +96,8 @@ const struct explained_annotation explained_annotations[] = {
       "the releases in it that several resources use: their owner, users and versions; " SET },
     { "slipway.dev/taints", "an annotation of nodes", NULL,
       "which of the node's taints slipway has set, by resource; " SET },
+    { "slipway.dev/uninstalling", OF_RESOURCE, NULL,
+      "`slipway uninstall` deletes its objects; what it waits for; " SET },
     { "slipway.dev/upgrades", OF_RESOURCE, "gpu-operator",
       "components, separated by commas, or all, that may be upgraded though the recipe's record "
       "(its chart's annotation of this name) does not call that safe" },

@@ -151,10 +151,32 @@ static int explain_annotation(const char *name, char **out, struct sw_err *err)
                      err);
 }
 
+/* Does @text name @word, "pre-install"? */
+static bool names_it(const char *text, const char *word)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz-";
+    const size_t len = strlen(word);
+    for (const char *at = text; len && (at = strstr(at, word)); at++)
+        if ((at == text || !strchr(letters, at[-1])) && (!at[len] || !strchr(letters, at[len])))
+            return true;
+    return false;
+}
+
+/* Helm's hooks: annotations whose values are "pre-install", "post-delete", ... */
+static void add_helm_hooks(const char *name, char **out)
+{
+    static const char key[] = "helm.sh/hook";
+    for (const struct explained_annotation *a = explained_annotations; a->name; a++)
+        if (sw_starts_with(a->name, key) &&
+            (is_called(a->name, name) || (sw_streq(a->name, key) && names_it(a->doc, name))))
+            add_explained(out, a);
+}
+
 static int explain_hook(const char *name, char **out, struct sw_err *err)
 {
-    const char *names[128] = { NULL };
-    size_t n = 0;
+    const char *names[128] = { "pre-install", "post-install", "helm.sh/hook" };
+    size_t n = 3;
+    add_helm_hooks(name, out);
     for (const struct sw_hook *h = sw_hooks; h->name && n + 1 < SW_COUNT(names); h++) {
         names[n++] = h->name;
         if (!is_called(h->name, name))

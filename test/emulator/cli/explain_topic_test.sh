@@ -95,6 +95,8 @@ t "a phase, and what leads there and away" says state held Held 'it comes from:'
 t "a slip of the pen in an annotation" refuses annotation timoeut "is it 'timeout'?"
 t "a slip of the pen in a field" refuses field spec.upgradPolicy "is it 'spec.upgradePolicy'?"
 t "a field that is elsewhere" refuses field maxParallel "but spec.upgradePolicy.maxParallel"
+helms() { says hook pre-install '        helm.sh/hook: pre-install,pre-upgrade' && says hook helm.sh/hook-weight 'helm.sh/hook-weight' && refuses hook pre-instal "is it 'pre-install'?"; }
+t "Helm's hooks by their events, and by their annotations" helms
 t "a slip of the pen in a hook" refuses hook tolertions "is it 'tolerations'?"
 t "a slip of the pen in a state" refuses state Wating "is it 'Waiting'?"
 t "what is no phase" refuses state 1000 "slipway explain NAME STATE"
