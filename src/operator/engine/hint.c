@@ -37,6 +37,15 @@
  * "0/4 nodes are available: 1 node(s) had taint {a: }, that the pod didn't tolerate, 3 Insufficient
  * cpu." Nodes that the pod does not select are none that it misses. */
 
+#define AFFINITY                                                                                   \
+    "have fewer replicas or more nodes, or change the podAntiAffinity: "                           \
+    "pods that may not run together need a node (its topologyKey) each"
+#define SPREAD "change topologySpreadConstraints, or give more nodes the label of its topologyKey"
+#define VOLUME                                                                                     \
+    "have the pod run where its volume is: see the nodeAffinity of the PersistentVolume that its " \
+    "claim is bound to"
+
+/* Sources: the messages of the scheduler's plugins (pkg/scheduler/framework/plugins). */
 static const struct {
     const char *text, *hint;
 } obstacles[] = {
@@ -49,7 +58,44 @@ static const struct {
     { " were unschedulable", UNCORDON },
     { " taint", "give the pod a toleration of the taint, or take it off the node" },
     { " Insufficient ", "see what the pod asks for that no node has" },
+    { " anti-affinity rules", AFFINITY },
+    { " pod affinity rules",
+      "see that a pod runs which the podAffinity's labelSelector matches, or change the "
+      "podAffinity" },
+    { " affinity/anti-affinity", "change the podAffinity or podAntiAffinity, or add nodes" },
+    { " topology spread constraints", SPREAD },
+    { " free ports ",
+      "take another hostPort, or end what has it on the node: one pod of a node may have a port" },
+    { " volume node affinity conflict", VOLUME },
+    { " PersistentVolume's node affinity", VOLUME },
+    { " no available volume zone", VOLUME },
+    { "available persistent volumes to bind",
+      "create a PersistentVolume that the claim fits, or give the claim a StorageClass that makes "
+      "them" },
+    { " max volume count", "the node has as many volumes as it can attach: add nodes" },
+    { " Too many pods", "the node has as many pods as it may: add nodes, or raise its maxPods" },
 };
+
+/* Not selected by the pod: such nodes are none that it misses. */
+static const char *const not_selected[] = {
+    "didn't match Pod's node affinity", /* or ".../selector" */
+    "didn't match node selector",
+    "didn't match scheduler-enforced node affinity",
+};
+
+/* Most pods are not for these nodes: they are blamed where nothing else is. */
+static const char *const of_control_plane[] = {
+    "{node-role.kubernetes.io/master",
+    "{node-role.kubernetes.io/control-plane",
+};
+
+static bool has_one_of(const char *text, const char *const *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strstr(text, list[i]))
+            return true;
+    return false;
+}
 
 static const char *obstacle_hint(const char *text)
 {
@@ -64,7 +110,7 @@ static const char *obstacle_hint(const char *text)
 static const char *unschedulable_hint(const char *message)
 {
     static const char start[] = " nodes are available: ";
-    const char *at = strstr(message, start), *hint = NULL;
+    const char *at = strstr(message, start), *hint = NULL, *last = NULL;
     unsigned long most = 0;
     bool is_tie = false;
     if (!at)
@@ -84,15 +130,21 @@ static const char *unschedulable_hint(const char *message)
             next += 2;
         }
         const unsigned long n = strtoul(clause, NULL, 10);
-        if (!n || strstr(clause, "didn't match"))
+        if (!n || has_one_of(clause, not_selected, SW_COUNT(not_selected)))
             continue;
+        if (has_one_of(clause, of_control_plane, SW_COUNT(of_control_plane))) {
+            last = obstacle_hint(clause);
+            continue;
+        }
         is_tie = n == most;
         if (n > most) {
             most = n;
             hint = obstacle_hint(clause);
         }
     }
-    return is_tie ? "see which of these nodes the pod is for, and what keeps it off them" : hint;
+    if (is_tie)
+        return "see which of these nodes the pod is for, and what keeps it off them";
+    return most ? hint : last;
 }
 
 /* ---- all others ---------------------------------------------------------------------------------

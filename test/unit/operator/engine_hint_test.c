@@ -43,6 +43,49 @@ static void what_keeps_most_of_them_away_counts(void **state)
                 "a toleration of the taint");
 }
 
+static void what_the_pod_asks_of_other_pods_and_of_volumes_counts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *clause, *want;
+    } cases[] = {
+        { "node(s) didn't match pod anti-affinity rules", "podAntiAffinity" },
+        { "node(s) didn't satisfy existing pods anti-affinity rules", "podAntiAffinity" },
+        { "node(s) didn't match pod affinity/anti-affinity rules", "podAffinity or podAnti" },
+        { "node(s) didn't match pod affinity rules", "podAffinity's labelSelector" },
+        { "node(s) didn't match pod topology spread constraints", "topologySpreadConstraints" },
+        { "node(s) didn't match pod topology spread constraints (missing required label)",
+          "label of its topologyKey" },
+        { "node(s) didn't have free ports for the requested pod ports", "hostPort" },
+        { "node(s) had volume node affinity conflict", "where its volume is" },
+        { "node(s) didn't match PersistentVolume's node affinity", "where its volume is" },
+        { "node(s) had no available volume zone", "where its volume is" },
+        { "node(s) didn't find available persistent volumes to bind", "a PersistentVolume that" },
+        { "node(s) exceed max volume count", "as it can attach" },
+        { "Too many pods", "maxPods" },
+    };
+    for (size_t i = 0; i < SW_COUNT(cases); i++) {
+        SW_AUTO_CHARS *message = sw_printf("0/5 nodes are available: 1 node(s) had untolerated "
+                                           "taint {node-role.kubernetes.io/master: }, 4 %s.",
+                                           cases[i].clause);
+        assert_hint(message, cases[i].want);
+    }
+}
+
+static void taints_of_the_control_plane_are_the_last_to_blame(void **state)
+{
+    (void)state;
+    assert_hint("0/4 nodes are available: 1 Insufficient cpu, 3 node(s) had untolerated taint "
+                "{node-role.kubernetes.io/control-plane: }.",
+                "see what the pod asks for");
+    assert_hint("0/2 nodes are available: 1 node(s) had untolerated taint "
+                "{node-role.kubernetes.io/master: }, 1 Insufficient cpu.",
+                "see what the pod asks for");
+    assert_hint("0/3 nodes are available: 3 node(s) had untolerated taint "
+                "{node-role.kubernetes.io/control-plane: }.",
+                "a toleration of the taint");
+}
+
 static void of_several_alike_none_is_blamed(void **state)
 {
     (void)state;
@@ -122,6 +165,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nodes_that_the_pod_does_not_select_are_none_that_it_misses),
         cmocka_unit_test(what_keeps_most_of_them_away_counts),
+        cmocka_unit_test(what_the_pod_asks_of_other_pods_and_of_volumes_counts),
+        cmocka_unit_test(taints_of_the_control_plane_are_the_last_to_blame),
         cmocka_unit_test(of_several_alike_none_is_blamed),
         cmocka_unit_test(what_is_no_matter_of_nodes_has_its_own_hint),
         cmocka_unit_test(where_no_node_matches_the_labels_are_what_lacks),
