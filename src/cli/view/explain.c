@@ -54,16 +54,11 @@ static void add_message(struct json_object *link, const char *is, const char *wh
 static void explain_deletion(struct json_object *object, struct json_object *link)
 {
     const char *since = sw_json_str(object, NULL, "metadata", "deletionTimestamp", NULL);
-    struct json_object *finalizers = sw_json_find(object, "metadata", "finalizers", NULL);
     if (!since)
         return;
     struct json_object *leaf = link_new("Waiting", "it is being deleted");
-    SW_AUTO_CHARS *names = sw_json_len(finalizers) ? sw_json_text(finalizers, SW_JSON_PLAIN, NULL)
-                                                   : NULL;
-    SW_AUTO_CHARS *why = names
-                             ? sw_printf("finalizers %s must be removed by whoever set them", names)
-                             : NULL;
-    set(leaf, "why", why);
+    SW_AUTO_CHARS *held_by = sw_deletion_held_by(object);
+    set(leaf, "why", held_by);
     set(leaf, "since", since);
     add(link, leaf);
 }

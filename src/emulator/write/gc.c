@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/loop.h"
 #include "data/data.h"
 #include "emulator/store/change.h"
 #include "emulator/write/write.h"
@@ -110,11 +111,31 @@ static void create_missing(struct sw_gc *gc, const char *kind_name, const char *
     (void)sw_write_create(gc->store, kind, ns, doc, NULL, NULL, NULL);
 }
 
-/* Delete the objects of a namespace. @return whether any is left. */
-static bool delete_contents(struct sw_gc *gc, const char *ns)
+/* What is left in a namespace that is being deleted: how many of which, maps. */
+struct leftovers {
+    json_object *resources, *finalizers;
+};
+
+static void note_left(const struct leftovers *left, const struct sw_emu_kind *kind,
+                      const struct sw_store_list *list)
+{
+    SW_AUTO_CHARS *resource = sw_printf("%s.%s", kind->plural, kind->group);
+    if (list->n > 0)
+        sw_json_set(left->resources, json_object_new_int64((int64_t)list->n), resource, NULL);
+    for (size_t i = 0; i < list->n; i++) {
+        json_object *finalizers = sw_json_find(list->items[i], "metadata", "finalizers", NULL);
+        for (size_t k = 0; k < sw_json_len(finalizers); k++) {
+            const char *name = json_object_get_string(sw_json_at(finalizers, k));
+            const int64_t n = sw_json_int(left->finalizers, 0, name, NULL);
+            sw_json_set(left->finalizers, json_object_new_int64(n + 1), name, NULL);
+        }
+    }
+}
+
+/* Delete the objects of a namespace, and note into @left what does not go at once. */
+static void delete_contents(struct sw_gc *gc, const char *ns, const struct leftovers *left)
 {
     const struct sw_emu_kind *kind;
-    bool left = false;
     for (size_t k = 0; (kind = sw_kinds_nth(sw_store_kinds(gc->store), k)); k++) {
         if (!kind->served || !kind->namespaced || kind->stored_as ||
             sw_store_count(gc->store, kind, ns) == 0)
@@ -124,9 +145,79 @@ static bool delete_contents(struct sw_gc *gc, const char *ns)
         for (size_t i = 0; i < list.n; i++)
             if (!sw_doc_is_deleted(list.items[i]))
                 delete_dependent(gc, list.items[i], "Background");
-        left = left || sw_store_count(gc->store, kind, ns) > 0;
+        sw_store_list(gc->store, kind, ns, &list);
+        note_left(left, kind, &list);
     }
-    return left;
+}
+
+/* "START: configmaps. has 1 resource instances, ..."; the caller's. */
+static char *say_left(const char *start, const char *verb, json_object *counts)
+{
+    SW_AUTO_JSON *names = sw_json_sorted_keys(counts);
+    char *text = sw_printf("%s: ", start);
+    for (size_t i = 0; i < sw_json_len(names); i++) {
+        const char *name = json_object_get_string(sw_json_at(names, i));
+        sw_append(&text, "%s%s %s %lld resource instances", i ? ", " : "", name, verb,
+                  (long long)sw_json_int(counts, 0, name, NULL));
+    }
+    return text;
+}
+
+struct condition_change {
+    const struct leftovers *left;
+    int64_t now_ms;
+};
+
+/* Source: pkg/controller/namespace/deletion/status_condition_utils.go. */
+static int set_conditions(json_object *doc, void *arg)
+{
+    static const struct {
+        const char *type, *reason, *message;
+    } fine[] = {
+        { "NamespaceDeletionDiscoveryFailure", "ResourcesDiscovered",
+          "All resources successfully discovered" },
+        { "NamespaceDeletionGroupVersionParsingFailure", "ParsedGroupVersions",
+          "All legacy kube types successfully parsed" },
+        { "NamespaceDeletionContentFailure", "ContentDeleted",
+          "All content successfully deleted, may be waiting on finalization" },
+        { "NamespaceContentRemaining", "ContentRemoved", "All content successfully removed" },
+        { "NamespaceFinalizersRemaining", "ContentHasNoFinalizers",
+          "All content-preserving finalizers finished" },
+    };
+    const struct condition_change *change = arg;
+    const struct leftovers *left = change->left;
+    json_object *conditions = sw_json_need_list(doc, "status", "conditions", NULL);
+    bool changed = false;
+    for (size_t i = 0; i < SW_COUNT(fine); i++) {
+        const bool contents = sw_streq(fine[i].reason, "ContentRemoved");
+        const bool finalizers = sw_streq(fine[i].reason, "ContentHasNoFinalizers");
+        SW_AUTO_CHARS *text = NULL;
+        const char *reason = NULL;
+        if (contents && sw_json_len(left->resources)) {
+            reason = "SomeResourcesRemain";
+            text = say_left("Some resources are remaining", "has", left->resources);
+        } else if (finalizers && sw_json_len(left->finalizers)) {
+            reason = "SomeFinalizersRemain";
+            text = say_left("Some content in the namespace has finalizers remaining", "in",
+                            left->finalizers);
+        }
+        changed |= sw_cond_set(conditions, fine[i].type, text ? "True" : "False",
+                               text ? reason : fine[i].reason, text ? text : fine[i].message,
+                               change->now_ms);
+    }
+    return changed ? 0 : SW_PENDING;
+}
+
+/* One that goes at once needs to say nothing. */
+static void tell_left(struct sw_gc *gc, const struct sw_emu_kind *kind, json_object *ns,
+                      const struct leftovers *left)
+{
+    static const struct sw_store_opts status = { .subresource = "status" };
+    struct condition_change change = { left, sw_loop_now_ms(sw_store_loop(gc->store)) };
+    if (sw_json_len(left->resources) || sw_json_find(ns, "metadata", "finalizers", NULL) ||
+        sw_json_find(ns, "status", "conditions", NULL))
+        (void)sw_store_modify(gc->store, kind, NULL, sw_obj_name(ns), &status, set_conditions,
+                              &change, NULL);
 }
 
 static int drop_namespace_finalizer(json_object *doc, void *arg SW_UNUSED)
@@ -142,10 +233,18 @@ static void check_namespace(struct sw_gc *gc, const char *name)
     if (ns && !sw_doc_is_deleted(ns)) {
         create_missing(gc, "ServiceAccount", name, "default", NULL);
         create_missing(gc, "ConfigMap", name, "kube-root-ca.crt", "ca.crt");
-    } else if (ns && !delete_contents(gc, name)) {
+        return;
+    }
+    SW_AUTO_JSON *resources = json_object_new_object(), *finalizers = json_object_new_object();
+    const struct leftovers left = { resources, finalizers };
+    if (!ns)
+        return;
+    SW_AUTO_JSON *held = json_object_get(ns); /* contents that go have it looked at again */
+    delete_contents(gc, name, &left);
+    tell_left(gc, kind, held, &left);
+    if (!sw_json_len(resources))
         (void)sw_store_modify(gc->store, kind, NULL, name, &finalize, drop_namespace_finalizer,
                               NULL, NULL);
-    }
 }
 
 /* ---- events -------------------------------------------------------------------------------------

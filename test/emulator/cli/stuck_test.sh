@@ -130,7 +130,14 @@ terminating() {
     kubectl create namespace going >/dev/null && kubectl patch namespace going --type=merge -p '{"metadata":{"finalizers":["example.com/hold"]}}' >/dev/null &&
         kubectl delete namespace going --wait=false >/dev/null
     made ConfigMap v1 'metadata: {name: it}' | template going 1000-it
-    stuck going 3 'Namespace going is being deleted \(finalizers: example.com/hold\)' ""
+    stuck going 3 'Namespace going is being deleted \(finalizers: example.com/hold\) \[Waiting: see that what set the finalizer runs' ""
+}
+held_content() {
+    kubectl create namespace full >/dev/null && kubectl -n full create configmap kept >/dev/null &&
+        kubectl -n full patch configmap kept --type=merge -p '{"metadata":{"finalizers":["acme.io/hold"]}}' >/dev/null &&
+        kubectl delete namespace full --wait=false >/dev/null
+    made ConfigMap v1 'metadata: {name: it}' | template full 1000-it
+    stuck full 3 'Namespace full is being deleted \(Some content in the namespace has finalizers remaining: acme.io/hold in 1 resource instances; .*\[Waiting: see that what set the finalizer runs' ""
 }
 immutable() {
     made ConfigMap v1 'metadata: {name: it}
@@ -228,6 +235,7 @@ t "a kind that is misspelt, or its version" misspelt_kind
 t "a webhook that is down" webhook_is_down
 t "an object of somebody else's" foreign_object
 t "a namespace that is being deleted, by its finalizer" terminating
+t "a namespace that is being deleted, by what is in it" held_content
 t "a field that is immutable" immutable
 t "an object that another manager changes, by its name" contested
 t "a right that lacks" forbidden ConfigMap

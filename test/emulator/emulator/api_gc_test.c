@@ -94,7 +94,18 @@ static void a_namespace_has_an_account_and_ends_empty(void **state)
                         "configmaps \"b\" is forbidden: unable to create new content in namespace "
                         "n because it is being terminated");
     api_settle(api);
-    api_must(api, 200, "GET", "/api/v1/namespaces/n", NULL, NULL);
+    SW_AUTO_JSON *held = api_expect(api, 200, "GET", "/api/v1/namespaces/n", NULL, NULL);
+    struct json_object *remains = sw_obj_condition(held, "NamespaceFinalizersRemaining");
+    assert_string_equal(str(remains, "message", NULL, NULL),
+                        "Some content in the namespace has finalizers remaining: x.io/hold in 1 "
+                        "resource instances");
+    assert_string_equal(str(remains, "reason", NULL, NULL), "SomeFinalizersRemain");
+    assert_string_equal(
+        str(sw_obj_condition(held, "NamespaceContentRemaining"), "message", NULL, NULL),
+        "Some resources are remaining: configmaps. has 1 resource instances");
+    assert_string_equal(
+        str(sw_obj_condition(held, "NamespaceDeletionContentFailure"), "status", NULL, NULL),
+        "False");
     api_must(api, 200, "PATCH", "/api/v1/namespaces/n/configmaps/a", MERGE_PATCH,
              "{\"metadata\":{\"finalizers\":null}}");
     api_settle(api);

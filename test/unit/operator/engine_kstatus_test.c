@@ -178,6 +178,13 @@ static const struct vector {
     { "v1 Namespace", R, NULL, "'status':{'phase':'Active'}" },
     { "v1 Namespace", R, NULL, "'spec':{}" },
     { "v1 Namespace", W, "Terminating", "'status':{'phase':'Terminating'}" },
+    { "v1 Namespace", W,
+      "is being deleted (finalizers: a; Some content has finalizers: b; Some resources remain)",
+      "'metadata':{'deletionTimestamp':'2026-01-01T00:00:00Z','finalizers':['a']},'status':{"
+      "'phase':'Terminating','conditions':[{'type':'NamespaceDeletionContentFailure','status':"
+      "'False','message':'fine'},{'type':'NamespaceContentRemaining','status':'True','message':"
+      "'Some resources remain'},{'type':'NamespaceFinalizersRemaining','status':'True','message':"
+      "'Some content has finalizers: b'}]}" },
     { "v1 PersistentVolumeClaim", R, NULL, "'status':{'phase':'Bound'}" },
     { "v1 PersistentVolumeClaim", W, "Pending", "'status':{'phase':'Pending'}" },
     { "v1 PersistentVolumeClaim", F, "Lost", "'status':{'phase':'Lost'}" },

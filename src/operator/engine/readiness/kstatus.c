@@ -362,18 +362,34 @@ const char *sw_kstatus_kind(size_t i, const char **group)
     return i < SW_COUNT(rules) ? rules[i].kind : NULL;
 }
 
-static void terminating(struct json_object *live, struct sw_readiness *out)
+/* What the namespace controller says of one that is being deleted, the causes before the rest. */
+static const char *const deletion_conditions[] = {
+    "NamespaceDeletionDiscoveryFailure", "NamespaceDeletionGroupVersionParsingFailure",
+    "NamespaceDeletionContentFailure",   "NamespaceFinalizersRemaining",
+    "NamespaceContentRemaining",
+};
+
+char *sw_deletion_held_by(struct json_object *live)
 {
     struct json_object *list = sw_json_find(live, "metadata", "finalizers", NULL);
-    SW_AUTO_CHARS *finalizers = sw_strdup("");
-    for (size_t i = 0; i < sw_json_len(list); i++) {
-        char *longer = sw_printf("%s%s%s", finalizers, i ? ", " : "",
-                                 json_object_get_string(sw_json_at(list, i)));
-        free(finalizers);
-        finalizers = longer;
+    SW_AUTO_CHARS *names = sw_json_joined(list, ", ");
+    char *text = sw_printf("%s%s", *names ? "finalizers: " : "", names);
+    if (!sw_streq(sw_obj_kind(live), "Namespace"))
+        return text;
+    for (size_t i = 0; i < SW_COUNT(deletion_conditions); i++) {
+        const char *type = deletion_conditions[i];
+        if (condition_is(live, type, "True"))
+            sw_append(&text, "%s%s", *text ? "; " : "",
+                      sw_json_str(sw_obj_condition(live, type), type, "message", NULL));
     }
-    WAITING(out, "Terminating", "is being deleted%s%s%s", *finalizers ? " (finalizers: " : "",
-            finalizers, *finalizers ? ")" : "");
+    return text;
+}
+
+static void terminating(struct json_object *live, struct sw_readiness *out)
+{
+    SW_AUTO_CHARS *held_by = sw_deletion_held_by(live);
+    WAITING(out, "Terminating", "is being deleted%s%s%s", *held_by ? " (" : "", held_by,
+            *held_by ? ")" : "");
 }
 
 void sw_kstatus(struct json_object *live, struct sw_readiness *out)

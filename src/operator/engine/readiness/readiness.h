@@ -40,6 +40,11 @@ void sw_readiness_set(struct sw_readiness *readiness, enum sw_readiness_kind kin
  * test/unit/operator/engine_kstatus_test.c. */
 void sw_kstatus(struct json_object *live, struct sw_readiness *out);
 
+/** What keeps an object that is being deleted: "finalizers: a, b", and of a Namespace what its
+ * conditions say of what is in it. "": it does not say. The caller's.
+ * Source: the namespace controller (pkg/controller/namespace/deletion). */
+char *sw_deletion_held_by(struct json_object *live);
+
 /** The number of a Build; the newest of a BuildConfig, which says how that is, has the greatest. */
 int64_t sw_build_number(struct json_object *build);
 
