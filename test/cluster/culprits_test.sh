@@ -115,7 +115,7 @@ t "a kind that is not served" said c-nokind "API group 'example.com' is not serv
 t "a Job that failed, with its log" said c-build 'BackoffLimitExceeded.*the end of its log: no such device' "read the pod's log"
 t "a StorageClass that is missing" said c-claim 'PersistentVolumeClaim c-claim/data status.phase is Pending, not Bound: storageclass.storage.k8s.io "nosuch" not found' "give the claim a StorageClass that exists"
 t "a claim that is missing" said c-noclaim 'persistentvolumeclaim "nosuch" not found' "create the claim that the pod names"
-t "an object of another owner" said c-foreign "ConfigMap c-foreign/it exists and is not slipway's" ""
+t "an object of another owner" said c-foreign "ConfigMap c-foreign/it exists and is not slipway's \\(written by kubectl-create\\)" ""
 t "a namespace that is being deleted" said c-going 'Namespace c-going is being deleted .*finalizers remaining: example.com/hold .*\[Waiting: see that what set the finalizer runs' ""
 t "an object that a foreign finalizer holds" said c-held 'ConfigMap c-held/it is being deleted \(finalizers: example.com/hold\)' "see that what set the finalizer runs"
 t "a field that is immutable" said c-immutable 'field is immutable' "annotate the object with slipway.dev/replace"

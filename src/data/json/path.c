@@ -276,6 +276,21 @@ bool sw_obj_has_owner(struct json_object *obj, const char *uid)
     return sw_json_find_by(sw_json_find(obj, "metadata", "ownerReferences", NULL), "uid", uid);
 }
 
+const char *sw_obj_writer(struct json_object *obj)
+{
+    struct json_object *entries = sw_json_find(obj, "metadata", "managedFields", NULL);
+    const char *writer = "", *last = "";
+    for (size_t i = 0; i < sw_json_len(entries); i++) {
+        struct json_object *entry = sw_json_at(entries, i);
+        const char *time = sw_json_str(entry, "", "time", NULL);
+        if (*sw_json_str(entry, "", "subresource", NULL) || strcmp(time, last) < 0)
+            continue;
+        last = time;
+        writer = sw_json_str(entry, "", "manager", NULL);
+    }
+    return writer;
+}
+
 struct json_object *sw_obj_condition(struct json_object *obj, const char *type)
 {
     return sw_json_find_by(sw_json_find(obj, "status", "conditions", NULL), "type", type);

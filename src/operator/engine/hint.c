@@ -29,6 +29,8 @@
 #define MENDED "change what the message names; it goes on by itself"
 #define VERSION "correct apiVersion and kind in the recipe"
 #define PREVIOUS "read the pod's log: kubectl logs --previous"
+#define HOLDER                                                                                     \
+    "see that what set the finalizer runs, and takes it off: slipway goes on when it is gone"
 #define APPLIED " | kubectl apply -f -"
 #define RECIPE "RECIPE"
 #define RIGHTS "give the operator the rights: slipway rbac " RECIPE APPLIED
@@ -154,6 +156,7 @@ static const char *unschedulable_hint(const char *message)
 static const struct {
     const char *reason, *text, *hint;
 } hints[] = {
+    { "Foreign", "(finalizers: ", HOLDER },
     { "Foreign", NULL, NULL }, /* its message says what to do */
     { NULL, "certificate has expired or is not yet valid", EXPIRED },
     { NULL, "certificate is not yet valid", EXPIRED },
@@ -199,8 +202,7 @@ static const struct {
     { "NoMatchingNodes", " fits the node affinity ",
       "label nodes as the affinity asks for, or change it" },
     { "NoMatchingNodes", NULL, "label nodes, or change the selector" },
-    { "Terminating", "inalizers",
-      "see that what set the finalizer runs, and takes it off: slipway goes on when it is gone" },
+    { "Terminating", "inalizers", HOLDER },
     { "Terminating", "iscovery failed",
       "see kubectl get apiservices: delete the APIService that nothing serves any more" },
     { "Terminating", NULL, "see which finalizer holds it" },

@@ -3,6 +3,7 @@
 
 #include "data/text/time.h"
 #include "operator/engine/internal.h"
+#include "operator/engine/owner.h"
 
 static const char *fault_message(struct sw_engine *e, const struct state *s, const char **reason)
 {
@@ -10,10 +11,11 @@ static const char *fault_message(struct sw_engine *e, const struct state *s, con
         const struct object *o = s->objects[i];
         if (o->present && o->foreign && object_is_written(o)) {
             *reason = "Foreign";
-            return sw_arena_printf(e->arena,
-                                   "%s %s: remove it, name another in the recipe, or annotate it "
-                                   "there with " SW_ANN_ADOPT,
-                                   object_title(e, o), o->foreign);
+            if (o->terminating && o->judged.message)
+                return sw_arena_printf(e->arena, "%s %s: it %s; slipway goes on when it is gone",
+                                       object_title(e, o), o->foreign, o->judged.message);
+            return sw_arena_printf(e->arena, "%s %s: " SW_OWNER_ADVICE, object_title(e, o),
+                                   o->foreign);
         }
         if (o->watch_fault.code && (o->text || o->our_uid) && !fault_lasts(&o->fault)) {
             *reason = "NotVisible";

@@ -20,6 +20,10 @@ struct sw_owner {
 bool sw_owner_is_predecessor(struct json_object *live, const char *predecessor);
 /** Why @live is not @owner's, heap; NULL: it is. */
 char *sw_owner_foreign(const struct sw_owner *owner, struct json_object *live);
+/** What is to be done about it, behind that text. */
+#define SW_OWNER_ADVICE                                                                            \
+    "remove it, name another in the recipe, or take it over: annotate its manifest in the "        \
+    "recipe with " SW_ANN_ADOPT
 /** Has @live, which is @owner's, still the mark of a former owner? */
 bool sw_owner_is_former(const struct sw_owner *owner, struct json_object *live);
 /** Is @live, which is somebody else's, used as it is: a namespace or a definition? */

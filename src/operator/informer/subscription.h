@@ -77,6 +77,9 @@ void subscription_leave(struct subscription *s);
 bool subscription_has_watch(const struct subscription *s, const struct sw_kind *kind);
 /* Notify a subscription of what its watch knows, as soon as that is certain. */
 void subscription_notify_known(struct subscription *s);
+/* Take managedFields off @object: of what is followed by name (@by_name) and is not slipway's, who
+ * wrote it last is left, see sw_obj_writer(); else no subscriber reads them. */
+void subscription_drop_fields(struct json_object *object, bool by_name);
 void subscription_notify_object(struct subscription *s, struct json_object *object);
 void subscription_notify_fault(struct subscription *s, int code, const char *message);
 void shared_watch_close(struct shared_watch *f);

@@ -103,7 +103,7 @@ static void got(struct subscription *s, const struct sw_kube_answer *answer)
         return;
     }
     s->informer->n_refused = 0;
-    (void)sw_json_del(answer->object, "metadata", "managedFields", NULL);
+    subscription_drop_fields(answer->object, true);
     if (!sw_streq(sw_obj_label(answer->object, SW_OWNED_LABEL), "true")) {
         subscription_leave(s);
         s->foreign = true;

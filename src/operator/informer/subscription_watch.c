@@ -73,13 +73,26 @@ static bool concerns(const struct subscription *s, const struct shared_watch *f,
     return !object || sw_selector_matches_object(&s->parsed, object);
 }
 
+void subscription_drop_fields(struct json_object *object, bool by_name)
+{
+    const bool owned = sw_streq(sw_obj_label(object, SW_OWNED_LABEL), "true");
+    SW_AUTO_CHARS *writer = by_name && !owned ? sw_strdup(sw_obj_writer(object)) : NULL;
+    (void)sw_json_del(object, "metadata", "managedFields", NULL);
+    if (!writer || !*writer)
+        return;
+    struct json_object *entry = json_object_new_object();
+    sw_json_set_str(entry, writer, "manager", NULL);
+    (void)json_object_array_add(sw_json_need_list(object, "metadata", "managedFields", NULL),
+                                entry);
+}
+
 static void shared_watch_changed(struct shared_watch *f, const struct sw_watch_event *w)
 {
     struct sw_key key = { f->kind->api_version, f->kind->kind, w->ns, w->name };
     struct informer *informer = f->informer;
     if (w->object) {
-        /* no subscriber reads managedFields; not every server sends the kind of a list's items */
-        (void)sw_json_del(w->object, "metadata", "managedFields", NULL);
+        subscription_drop_fields(w->object, f->name);
+        /* not every server sends the kind of a list's items */
         if (!*sw_obj_kind(w->object))
             sw_json_set_str(w->object, f->kind->kind, "kind", NULL);
         if (!*sw_obj_api_version(w->object))

@@ -124,7 +124,10 @@ webhooks:
 foreign_object() {
     kubectl create namespace foreign >/dev/null && kubectl -n foreign create configmap it --from-literal=a=b >/dev/null
     made ConfigMap v1 'metadata: {name: it}' | template foreign 1000-it
-    stuck foreign 1 "ConfigMap foreign/it exists and is not slipway's: remove it, name another in the recipe" ""
+    stuck foreign 1 "ConfigMap foreign/it exists and is not slipway's \\(written by kubectl-create\\): remove it, .* annotate its manifest in the recipe with slipway.dev/adopt" "" || return 1
+    kubectl -n foreign patch configmap it --type=merge -p '{"metadata":{"finalizers":["acme.io/hold"]}}' >/dev/null && kubectl -n foreign delete configmap it --wait=false >/dev/null || return 1
+    stuck foreign 1 "not slipway's \\(written by kubectl-patch\\): it is being deleted \\(finalizers: acme.io/hold\\)" "see that what set the finalizer runs" || return 1
+    kubectl -n foreign patch configmap it --type=merge -p '{"metadata":{"finalizers":null}}' >/dev/null && kubectl -n foreign create configmap it --from-literal=a=b >/dev/null
 }
 terminating() {
     kubectl create namespace going >/dev/null && kubectl patch namespace going --type=merge -p '{"metadata":{"finalizers":["example.com/hold"]}}' >/dev/null &&

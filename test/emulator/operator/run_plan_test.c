@@ -319,7 +319,7 @@ static void plan_says_what_is_done_for_a_das_operator(void **state)
     SW_AUTO_JSON *foreign = plan(&w, 2); /* DAS owns what it makes; these are somebody else's */
     each_must_be_told_once(foreign);
     struct json_object *entry = entry_of(foreign, "DaemonSet", "das-daemonset", "refused");
-    assert_string_equal(why_of(entry), "exists and is not slipway's");
+    assert_string_equal(why_of(entry), "exists and is not slipway's (written by somebody)");
     SW_AUTO_CHARS *owned = sw_printf(
         "{'metadata':{'ownerReferences':[{'apiVersion':'" DAS "','kind':'DASOperator','name':"
         "'cluster','uid':'%s'}]}}",

@@ -57,8 +57,8 @@ static const struct trial trials[] = {
                    "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":"
                    "\"c\",\"namespace\":\"bad\"},\"data\":{\"theirs\":\"yes\"}}" },
       .type = "Errored",
-      .words =
-          "ConfigMap bad/c exists and is not slipway's: remove it, name another in the recipe" },
+      .words = "ConfigMap bad/c exists and is not slipway's (written by somebody): remove it, name "
+               "another in the recipe" },
     { .name = "version that this server does not serve",
       .manifest = "apiVersion: policy/v1beta7\nkind: PodDisruptionBudget\nmetadata:\n  name: p\n"
                   "spec: {minAvailable: 1}\n",

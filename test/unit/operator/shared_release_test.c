@@ -287,6 +287,38 @@ static void mark_of_a_former_owner_is_taken_over(void **state)
     assert_string_equal(too, why);
 }
 
+static void who_made_an_object_is_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *meta, *why;
+    } rows[] = {
+        { "{}", "exists and is not slipway's" },
+        { "{\"managedFields\":[{\"manager\":\"old\",\"time\":\"2026-01-01T00:00:00Z\"},"
+          "{\"manager\":\"argocd-controller\",\"time\":\"2026-01-03T00:00:00Z\"},"
+          "{\"manager\":\"kubelet\",\"subresource\":\"status\",\"time\":"
+          "\"2026-01-04T00:00:00Z\"},{\"manager\":\"b\",\"time\":\"2026-01-02T00:00:00Z\"}]}",
+          "exists and is not slipway's (written by argocd-controller)" },
+        { "{\"annotations\":{\"argocd.argoproj.io/tracking-id\":\"shop:/ConfigMap:n/c\"}}",
+          "exists and is not slipway's (of Argo CD application shop)" },
+        { "{\"labels\":{\"app.kubernetes.io/managed-by\":\"Helm\"},\"annotations\":{"
+          "\"meta.helm.sh/release-name\":\"r\",\"meta.helm.sh/release-namespace\":\"n\"},"
+          "\"managedFields\":[{\"manager\":\"helm\"}]}",
+          "exists and is not slipway's (of Helm release r in namespace n, written by helm)" },
+        { "{\"labels\":{\"app.kubernetes.io/managed-by\":\"kustomize\"}}",
+          "exists and is not slipway's (managed by kustomize)" },
+        { "{\"ownerReferences\":[{\"kind\":\"Shop\",\"name\":\"s\",\"uid\":\"u\"}]}",
+          "exists and is not slipway's (owned by Shop s)" },
+    };
+    const struct sw_owner nobody = { .name = "a" };
+    for (size_t i = 0; i < SW_COUNT(rows); i++) {
+        SW_AUTO_CHARS *text = sw_printf("{\"metadata\":%s}", rows[i].meta);
+        SW_AUTO_JSON *live = parse(text);
+        SW_AUTO_CHARS *why = sw_owner_foreign(&nobody, live);
+        assert_string_equal(why, rows[i].why);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -308,6 +340,7 @@ int main(void)
         cmocka_unit_test(who_comes_after_the_last_knows_them),
         cmocka_unit_test(namespace_of_a_former_owner_is_the_next_ones),
         cmocka_unit_test(mark_of_a_former_owner_is_taken_over),
+        cmocka_unit_test(who_made_an_object_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

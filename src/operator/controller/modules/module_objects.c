@@ -216,9 +216,8 @@ static void on_read(const struct sw_kube_answer *a, void *arg)
         return;
     }
     if (why) {
-        SW_AUTO_CHARS *message = sw_printf("%s %s %s: remove it, name another in the recipe, or "
-                                           "annotate it there with " SW_ANN_ADOPT,
-                                           sw_obj_kind(m->doc), sw_obj_name(m->doc), why);
+        SW_AUTO_CHARS *message = sw_printf("%s %s %s: " SW_OWNER_ADVICE, sw_obj_kind(m->doc),
+                                           sw_obj_name(m->doc), why);
         module_fail(m, message);
         return;
     }
