@@ -254,7 +254,8 @@ struct json_object *sw_report_hopeless(const struct sw_report *report, int64_t *
     } rows[] = {
         { "ImagePullBackOff", NULL, 30000 }, /* kubelet has tried it three times by then */
         { "ErrImageNeverPull", NULL, 5000 },   { "InvalidImageName", NULL, 5000 },
-        { "NoMatchingNodes", NULL, 60000 }, /* labels may be on their way */
+        { "NoMatchingNodes", NULL, 60000 },  /* labels may be on their way */
+        { "NamespaceMissing", NULL, 60000 }, /* as may who makes it */
         { NULL, "denied the request", 30000 }, { NULL, "is forbidden", 30000 },
         { "NotVisible", NULL, 30000 },         { "NotApplied", " cannot ", 30000 },
     };

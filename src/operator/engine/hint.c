@@ -191,6 +191,8 @@ static const struct {
     { "NotVisible", NULL, RIGHTS },
     { NULL, "cannot patch resource", RIGHTS },
     { NULL, "orbidden", RIGHTS }, /* "Forbidden" or "forbidden" */
+    { "NamespaceMissing", NULL,
+      "create the namespace (kubectl create namespace), or put a Namespace into the recipe" },
     { "NotServed", "; did you mean '", VERSION },
     { "NotServed", "' has it", VERSION },
     { "NotServed", NULL,

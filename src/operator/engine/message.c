@@ -1,9 +1,43 @@
 /* Why a state is where it is: one sentence that names the object and its condition. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "data/text/time.h"
 #include "operator/engine/internal.h"
 #include "operator/engine/owner.h"
+
+/* Does the server say of @o that its namespace is not there? */
+static bool lacks_namespace(struct sw_engine *e, const struct object *o)
+{
+    return o->text && o->key.ns && o->fault.message &&
+           strstr(o->fault.message,
+                  sw_arena_printf(e->arena, "namespaces \"%s\" not found", o->key.ns));
+}
+
+/* The state that makes the namespace @name; NULL: none does. */
+static const struct state *maker_of_namespace(const struct sw_engine *e, const char *name)
+{
+    for (size_t i = 0; i < e->n_states; i++)
+        for (size_t k = 0; k < e->states[i]->n_objects; k++) {
+            const struct object *o = e->states[i]->objects[k];
+            if (o->text && o->rank == RANK_NAMESPACE && sw_streq(o->key.name, name))
+                return e->states[i];
+        }
+    return NULL;
+}
+
+static const char *refusal_message(struct sw_engine *e, const struct object *o, const char **reason)
+{
+    const bool lacks = lacks_namespace(e, o);
+    const struct state *maker = lacks ? maker_of_namespace(e, o->key.ns) : NULL;
+    *reason = lacks && !maker ? "NamespaceMissing" : o->text ? "NotApplied" : "NotDeleted";
+    return sw_arena_printf(e->arena, "%s: %s%s%s%s", object_title(e, o), o->fault.message,
+                           maker ? " (state " : "",
+                           !maker          ? ""
+                           : maker->hidden ? maker->title
+                                           : maker->name,
+                           maker ? " makes it)" : "");
+}
 
 static const char *fault_message(struct sw_engine *e, const struct state *s, const char **reason)
 {
@@ -22,10 +56,8 @@ static const char *fault_message(struct sw_engine *e, const struct state *s, con
             return sw_arena_printf(e->arena, "%s cannot be looked at: %s", object_title(e, o),
                                    o->watch_fault.message);
         }
-        if (!o->fault.code)
-            continue;
-        *reason = o->text ? "NotApplied" : "NotDeleted";
-        return sw_arena_printf(e->arena, "%s: %s", object_title(e, o), o->fault.message);
+        if (o->fault.code)
+            return refusal_message(e, o, reason);
     }
     for (size_t i = 0; i < s->n_variants; i++) {
         const struct variant *v = s->variants[i];

@@ -16,13 +16,20 @@ static void tell(struct sw_engine *e, struct state *s)
     act_event(e, true, "StateStuck", "state %s: %s", s->hidden ? s->title : s->name, message);
 }
 
+/* What is tried again has an Event, too, which does not say that it does not come by itself. */
+static bool may_be_stuck(const struct state *s)
+{
+    return s->phase == PH_APPLYING || s->phase == PH_WAITING ||
+           (state_shown(s) == PH_RETRYING && sw_streq(s->failed_reason, "NamespaceMissing"));
+}
+
 void stuck_report(struct sw_engine *e)
 {
     for (size_t i = 0; i < e->n_states; i++) {
         struct state *s = e->states[i];
         if (s->phase == PH_READY)
             s->told_hint = NULL;
-        if (s->phase != PH_APPLYING && s->phase != PH_WAITING) {
+        if (!may_be_stuck(s)) {
             s->stuck_next_ms = 0;
             continue;
         }

@@ -129,6 +129,15 @@ foreign_object() {
     stuck foreign 1 "not slipway's \\(written by kubectl-patch\\): it is being deleted \\(finalizers: acme.io/hold\\)" "see that what set the finalizer runs" || return 1
     kubectl -n foreign patch configmap it --type=merge -p '{"metadata":{"finalizers":null}}' >/dev/null && kubectl -n foreign create configmap it --from-literal=a=b >/dev/null
 }
+no_namespace() {
+    made ConfigMap v1 'metadata: {name: it, namespace: not-there}' | template nowhere 1000-it
+    stuck nowhere 3 'namespaces "not-there" not found' "create the namespace (kubectl create namespace), or put a Namespace into the recipe"
+}
+late_namespace() { # of a state that comes after
+    made ConfigMap v1 'metadata: {name: it, namespace: comes-late}' | template late 1000-it
+    made Namespace v1 'metadata: {name: comes-late}' | template late 2000-ns
+    stuck late 3 'namespaces "comes-late" not found \(state 2000 makes it\)' "" && ! grep -q hint: errs
+}
 terminating() {
     kubectl create namespace going >/dev/null && kubectl patch namespace going --type=merge -p '{"metadata":{"finalizers":["example.com/hold"]}}' >/dev/null &&
         kubectl delete namespace going --wait=false >/dev/null
@@ -202,6 +211,7 @@ events_say_it() { # the resource's Warning Events say the same
     kubectl get events -A --field-selector type=Warning,involvedObject.kind=SpecialResource -o 'jsonpath={range .items[*]}{.involvedObject.name} {.message}{"\n"}{end}' >events
     cat events
     grep -q '^build .*Unable to find a match\|^build .*BackoffLimitExceeded' events && grep -q '^foreign .*exists and is not' events &&
+        grep -q '^nowhere state 1000: .*namespaces "not-there" not found' events &&
         grep -q '^immutable .*field is immutable' events && grep -q '^hook .*failed calling webhook' events
 }
 
@@ -237,6 +247,8 @@ t "a kind that is not served" no_kind
 t "a kind that is misspelt, or its version" misspelt_kind
 t "a webhook that is down" webhook_is_down
 t "an object of somebody else's" foreign_object
+t "a namespace that is not there" no_namespace
+t "a namespace that a later state makes" late_namespace
 t "a namespace that is being deleted, by its finalizer" terminating
 t "a namespace that is being deleted, by what is in it" held_content
 t "a field that is immutable" immutable

@@ -280,6 +280,10 @@ static void what_does_not_get_better_by_itself_is_known(void **state)
         { "{'phase':'Waiting','startedAt':'x','reason':'ImagePullBackOff','message':'m'}", 30000 },
         { "{'phase':'Waiting','startedAt':'x','reason':'ErrImagePull','message':'m'}", 0 },
         { "{'phase':'Waiting','reason':'NoMatchingNodes','message':'m'}", 60000 },
+        { "{'phase':'Retrying','startedAt':'x','reason':'NamespaceMissing','message':'m'}", 60000 },
+        { "{'phase':'Retrying','startedAt':'x','reason':'NotApplied','message':'namespaces `n` not "
+          "found (state 1 makes it)'}",
+          0 },
         { "{'phase':'Retrying','startedAt':'x','reason':'NotApplied','message':'u cannot patch "
           "resource'}",
           30000 },
