@@ -561,6 +561,69 @@ static bool is_said_below(struct json_object *link, const char *why)
     return false;
 }
 
+/* @text with "*" for what the server has made up at the ends of names: "ds-x2k4p" and "ds-*" are
+ * alike. Heap. Source: k8s.io/apimachinery/pkg/util/rand. */
+static char *but_for_names(const char *text)
+{
+    static const char made_up[] = "bcdfghjklmnpqrstvwxz2456789",
+                      plain[] = "abcdefghijklmnopqrstuvwxyz0123456789-.";
+    enum { N_MADE_UP = 5 };
+    char *out = sw_strdup("");
+    while (*text) {
+        size_t other = strcspn(text, plain), len = strspn(text + other, plain);
+        const char *end = text + other + len, *suffix = end - N_MADE_UP;
+        const bool is_made_up = len > N_MADE_UP + 1 && suffix[-1] == '-' &&
+                                strspn(suffix, made_up) >= N_MADE_UP;
+        sw_append(&out, "%.*s%s", (int)((is_made_up ? suffix : end) - text), text,
+                  is_made_up ? "*" : "");
+        text = end;
+    }
+    return out;
+}
+
+#define EVENT "Event "
+
+static bool is_event(struct json_object *link)
+{
+    return sw_starts_with(sw_json_str(link, "", "what", NULL), EVENT);
+}
+
+/* Is the cause of @link in @said, but for names? */
+static bool is_repeated(struct json_object *link, const char *said)
+{
+    /* a sandbox's name is another one each time */
+    SW_AUTO_CHARS *cause = but_for_names(pod_failure_cause(sw_json_str(link, "", "why", NULL)));
+    SW_AUTO_CHARS *before = but_for_names(said);
+    return *cause && strstr(before, cause);
+}
+
+/* What @why goes on with where @said ends with "...", cut within the same text; heap. NULL: it is
+ * another one. */
+static char *rest_of(const char *why, const char *said)
+{
+    static const char cut[] = "...";
+    enum { LEAST = 40 };
+    SW_AUTO_CHARS *text = but_for_names(why);
+    SW_AUTO_CHARS *before = but_for_names(said);
+    size_t len = strlen(before);
+    if (len < LEAST || strcmp(before + len - strlen(cut), cut) != 0)
+        return NULL;
+    len -= strlen(cut);
+    for (size_t i = 0; i + LEAST <= len; i++)
+        if (strncmp(before + i, text, len - i) == 0)
+            return sw_printf("%s%s", cut, text + len - i);
+    return NULL;
+}
+
+/* Is nothing in @link that is not @said? */
+static bool is_said(struct json_object *link, const char *said)
+{
+    return !sw_json_len(sw_json_get(link, "because")) &&
+           (is_event(link) ||
+            sw_streq(sw_json_str(link, "", "what", NULL), "the end of its log")) &&
+           is_repeated(link, said);
+}
+
 /* What tells one pod that is not well from another: its containers and their reasons. Heap. */
 static char *trouble_of(struct json_object *pod)
 {
@@ -570,7 +633,7 @@ static char *trouble_of(struct json_object *pod)
     for (size_t i = 0; i < sw_json_len(because); i++) {
         struct json_object *below = sw_json_at(because, i);
         const char *reason = sw_json_str(below, "", "why", NULL);
-        if (!sw_starts_with(sw_json_str(below, "", "what", NULL), "Event "))
+        if (!is_event(below))
             sw_append(&text, "; %s %.*s", sw_json_str(below, "", "what", NULL),
                       (int)strcspn(reason, ";"), reason);
     }
@@ -595,7 +658,21 @@ static void print_text(struct sw_line *line, const char *text, int depth)
 static void print_link(const struct printer *p, struct json_object *link, int depth,
                        const char *said);
 
-/* Print what a link is caused by; pods that are alike once. @said: the sentence above. */
+/* By what a pod or an Event is like others; heap. NULL: it is told anyway. */
+static char *likeness_of(struct json_object *link)
+{
+    if (is_pod(link))
+        return trouble_of(link);
+    if (!is_event(link))
+        return NULL;
+    const char *what = sw_json_str(link, "", "what", NULL);
+    SW_AUTO_CHARS *why = but_for_names(sw_json_str(link, "", "why", NULL));
+    what += strlen(EVENT); /* "Event REASON (3 times)" */
+    return sw_printf("%.*s: %s", (int)strcspn(what, " "), what, why);
+}
+
+/* Print what a link is caused by; pods and Events that are alike once. @said: the sentence above.
+ */
 static void print_causes(const struct printer *p, struct json_object *because, int depth,
                          const char *said)
 {
@@ -603,7 +680,9 @@ static void print_causes(const struct printer *p, struct json_object *because, i
     size_t n_alike = 0;
     for (size_t i = 0; i <= sw_json_len(because); i++) {
         struct json_object *link = sw_json_at(because, i);
-        SW_AUTO_CHARS *trouble = link && is_pod(link) ? trouble_of(link) : NULL;
+        if (link && is_said(link, said))
+            continue;
+        SW_AUTO_CHARS *trouble = link ? likeness_of(link) : NULL;
         if (trouble && before && sw_streq(trouble, before)) {
             n_alike++;
             continue;
@@ -635,17 +714,14 @@ static void print_link(const struct printer *p, struct json_object *link, int de
     enum sw_colour colour = sw_streq(is, "Ready")    ? SW_GREEN
                             : sw_streq(is, "Failed") ? SW_RED
                                                      : SW_YELLOW;
-    const char *cause = pod_failure_cause(why); /* a sandbox's name is another one each time */
-    const bool is_repeated = *cause && strstr(said, cause);
     int64_t since_ms;
     char elapsed[16];
     SW_ERR(ignored);
-    if (is_repeated && !sw_json_len(because) &&
-        (sw_starts_with(what, "Event ") || sw_streq(what, "the end of its log")))
-        return;
-    if (((depth == OBJECT || is_pod(link)) && is_repeated) ||
+    if (((depth == OBJECT || is_pod(link)) && is_repeated(link, said)) ||
         (depth < STATE && is_said_below(link, why)))
         why = "";
+    SW_AUTO_CHARS *rest = is_event(link) ? rest_of(why, said) : NULL;
+    why = rest ? rest : why;
     sw_line_printf(&line, SW_PLAIN, "%*s", depth * 2, "");
     sw_line_put(&line, depth ? SW_PLAIN : SW_BOLD, what);
     if (depth <= STATE)

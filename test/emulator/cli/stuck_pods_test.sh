@@ -97,7 +97,10 @@ provisioner: example.com/fast' | kubectl apply -f - >/dev/null && "$slipway" run
 pod_security() {
     made Namespace v1 'metadata: {name: podsecurity, labels: {pod-security.kubernetes.io/enforce: restricted}}' | kubectl apply -f - >/dev/null
     deployment "" busybox:1 ', securityContext: {privileged: true}' | template podsecurity 1000-it
-    stuck podsecurity 3 'violates PodSecurity "restricted:latest": privileged \(container "main" must not set securityContext.privileged=true\), allowPrivilegeEscalation' "label the namespace pod-security.kubernetes.io/enforce"
+    stuck podsecurity 3 'violates PodSecurity "restricted:latest": privileged \(container "main" must not set securityContext.privileged=true\), allowPrivilegeEscalation' "label the namespace pod-security.kubernetes.io/enforce" || return 1
+    made Namespace v1 'metadata: {name: secured, labels: {pod-security.kubernetes.io/enforce: restricted}}' | kubectl apply -f - >/dev/null
+    daemon_set '      hostNetwork: true' | template secured 1000-it # its pods' names are made up
+    stuck secured 3 'violates PodSecurity "restricted:latest": host namespaces' "label the namespace pod-security.kubernetes.io/enforce"
 }
 priority() {
     deployment "" busybox:1 "" '      priorityClassName: nosuch' | template priority 1000-it

@@ -1,4 +1,5 @@
 /* What run and status show, in the widths and styles of terminals and of files. */
+#include "cli/view/explain.h"
 #include "cli/view/report.h"
 #include "cli/view/text.h"
 
@@ -318,6 +319,41 @@ static void what_does_not_get_better_by_itself_is_known(void **state)
     }
 }
 
+/* A chain of a DaemonSet with six Events, of which two are the sentence's of the state. */
+static void events_that_differ_by_names_are_told_once(void **state)
+{
+    (void)state;
+    static const char events[] =
+        "{'what':'Event FailedCreate','is':'Waiting','why':'Error: pods `ds-w6xn9` is forbidden'},"
+        "{'what':'Event FailedCreate (3 times)','is':'Waiting','why':'Error: pods `ds-s4vtr` is "
+        "forbidden'},"
+        "{'what':'Event BackOff','is':'Waiting','why':'pod ds-77c5c of it'},"
+        "{'what':'Event BackOff (2 times)','is':'Waiting','why':'pod ds-ppn57 of it'},"
+        "{'what':'Event BackOff','is':'Waiting','why':'pod ds-ready of it'},"
+        "{'what':'Event Failed','is':'Waiting','why':'the text of a message that is long enough to "
+        "be cut, and goes on'}";
+    SW_AUTO_CHARS *text = sw_printf(
+        "{'what':'SpecialResource r','is':'Waiting','because':[{'what':'state 0','is':'Waiting',"
+        "'why':'DaemonSet r/ds 0 of 4: Error: pods `ds-bbbbb` is forbidden, the text of a message "
+        "that is long enough to be c...','because':[{'what':"
+        "'DaemonSet r/ds','is':'Waiting','because':[%s]}]}]}",
+        events);
+    for (char *c = text; *c; c++)
+        *c = *c == '\'' ? '"' : *c == '`' ? '\'' : *c;
+    SW_AUTO_JSON *chain = parse(text);
+    const struct sw_style style = { 0 };
+    SW_AUTO_CHARS *said = sw_explain_text(chain, &style, 0);
+    assert_string_equal(said,
+                        "SpecialResource r  Waiting\n"
+                        "  state 0  Waiting: DaemonSet r/ds 0 of 4: Error: pods 'ds-bbbbb' is "
+                        "forbidden, the text of a message that is long enough to be c...\n"
+                        "    DaemonSet r/ds\n"
+                        "      Event BackOff: pod ds-77c5c of it\n"
+                        "      and 1 more like it\n"
+                        "      Event BackOff: pod ds-ready of it\n"
+                        "      Event Failed: ...ut, and goes on\n");
+}
+
 static void ages_are_in_one_unit(void **state)
 {
     (void)state;
@@ -506,6 +542,7 @@ int main(void)
         cmocka_unit_test(overview_has_one_line_a_resource),
         cmocka_unit_test(overview_cuts_no_message_in_a_pipe),
         cmocka_unit_test(what_does_not_get_better_by_itself_is_known),
+        cmocka_unit_test(events_that_differ_by_names_are_told_once),
         cmocka_unit_test(ages_are_in_one_unit),
         cmocka_unit_test(tables_tell_whose_driver_is_being_replaced),
         cmocka_unit_test(document_has_the_promised_shape),
