@@ -98,10 +98,20 @@ bool state_waits_for_node(struct sw_engine *e, const struct state *s, uint32_t n
     return false;
 }
 
+/* @wanted: "key", with any value, or "key=value" */
+static bool has_label(struct sw_engine *e, uint32_t node, const char *wanted)
+{
+    const char *value = strchr(wanted, '=');
+    if (!value)
+        return sw_node_set_label(e->nodes, node, wanted) != NULL;
+    SW_AUTO_CHARS *key = sw_strndup(wanted, (size_t)(value - wanted));
+    return sw_streq(sw_node_set_label(e->nodes, node, key), value + 1);
+}
+
 static bool is_as_gate_says(struct sw_engine *e, const struct sw_gate *gate, uint32_t node)
 {
     for (size_t k = 0; k < gate->n_node_labels; k++)
-        if (!sw_node_set_label(e->nodes, node, gate->node_labels[k]))
+        if (!has_label(e, node, gate->node_labels[k]))
             return false;
     for (size_t k = 0; k < gate->n_node_resources; k++)
         if (!sw_node_set_has_resource(e->nodes, node, gate->node_resources[k]))

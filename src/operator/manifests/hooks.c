@@ -326,7 +326,8 @@ const struct sw_hook sw_hooks[] = {
          "\"true\": others bring it ready; when it leaves ready later, nothing new begins after it",
          "true"),
     WAIT("slipway.dev/wait-for-node-labels", "*",
-         "label keys, comma separated: the state finishes node by node, as each node gets them",
+         "labels, comma separated, with any value or one (key=value): the state finishes node by "
+         "node, as each node gets them",
          "nvidia.com/gpu.product,nvidia.com/gpu.count"),
     WAIT("slipway.dev/wait-for-node-resources", "*",
          "extended resources, comma separated: the state finishes node by node, as each node has "

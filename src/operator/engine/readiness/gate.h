@@ -51,8 +51,8 @@ struct sw_condition;
 #define SW_ANN_HOLD "slipway.dev/hold"
 /** "true": the object is applied with dryRun=All until the server accepts it, and never stored. */
 #define SW_ANN_DRY_RUN "slipway.dev/dry-run"
-/** Keys, comma-separated: each node of the state must carry these labels; the state finishes node
- * by node. On any object of the state. */
+/** Keys, or keys with values ("key=value"), comma-separated: each node of the state must carry
+ * these labels; the state finishes node by node. On any object of the state. */
 #define SW_ANN_NODE_LABELS "slipway.dev/wait-for-node-labels"
 /** Names of extended resources ("gpu.intel.com/i915", "gpu.intel.com/" and a star for any of them),
  * comma-separated: each node of the state must have some of each allocatable, as with
@@ -119,7 +119,7 @@ struct sw_gate {
     int64_t timeout_ms;      /* 0: none */
     int64_t assert_ms;       /* SW_ANN_ASSERT_TIMEOUT; 0: none */
     int64_t n_retries;       /* -1: any number */
-    char **node_labels;      /* keys of SW_ANN_NODE_LABELS */
+    char **node_labels;      /* of SW_ANN_NODE_LABELS: "key", "key=value" */
     size_t n_node_labels;
     char **node_resources; /* names of SW_ANN_NODE_RESOURCES */
     size_t n_node_resources;

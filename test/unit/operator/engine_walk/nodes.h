@@ -181,6 +181,27 @@ static void node_labels_may_be_waited_for(void **state)
     sim_free(sim);
 }
 
+/* As of a driver that says by a label's value that it is there. */
+static void a_node_label_may_be_waited_for_by_its_value(void **state)
+{
+    (void)state;
+    static const struct sim_recipe recipe = STATES(
+        { .name = "a",
+          .objects = {
+              { .kind = "ConfigMap",
+                .name = "a1",
+                .annotations = "{'slipway.dev/wait-for-node-labels':'wait=false'}" } } }, );
+    struct sim *sim = walked(&recipe);
+    sim_node(sim, "n0", "{'kernel':'k1','wait':'true'}");
+    sim_run(sim, 60000);
+    expect_message(sim, "a", "2 of 2 nodes have no label wait=false yet");
+    sim_node(sim, "n0", "{'kernel':'k1','wait':'false'}");
+    sim_run(sim, 60000);
+    assert_string_equal(sim_label(sim, "n0", "a"), "Ready");
+    assert_null(sim_label(sim, "n1", "a"));
+    sim_free(sim);
+}
+
 /* Nodes with devices may come later: each finishes when it has them. */
 static void no_node_may_be_waited_for(void **state)
 {
@@ -372,6 +393,7 @@ static const struct CMUnitTest nodes_tests[] = {
     cmocka_unit_test(a_missed_heartbeat_takes_nothing_off_for_a_while),
     cmocka_unit_test(deselected_nodes_lose_their_labels),
     cmocka_unit_test(no_matching_node_is_not_ready),
+    cmocka_unit_test(a_node_label_may_be_waited_for_by_its_value),
     cmocka_unit_test(node_labels_may_be_waited_for),
     cmocka_unit_test(no_node_may_be_waited_for),
     cmocka_unit_test(node_resources_may_be_waited_for),
