@@ -160,7 +160,7 @@ static void status_reads_what_the_cluster_says(void **state)
     struct world w = { 0 };
     open_world(&w);
     struct child before = START("status", "--kubeconfig", config);
-    SW_AUTO_CHARS *unserved = end_of(&w, &before, 1);
+    SW_AUTO_CHARS *unserved = end_of(&w, &before, 2);
     assert_has(unserved, "slipway is not installed in this cluster");
     world_run(&w, "charts/example/simple-kmod");
     until_ready(&w);
