@@ -278,26 +278,10 @@ struct sw_render_env {
      * does not know is there, too (is_left_out) */
     bool is_lint;
     bool any_manifest; /* those without apiVersion, kind or name are no error: for printing */
-    struct sw_env_reads *reads; /* what is read of this is noted there; NULL: it is not */
-    uint64_t fuel; /* evaluation steps of all templates together; default SW_TEMPLATE_FUEL */
+    uint64_t fuel;     /* evaluation steps of all templates together; default SW_TEMPLATE_FUEL */
     size_t max_memory_bytes; /* of the values and all templates; default SW_TEMPLATE_BYTES */
     int64_t now_ns;          /* what templates see as now; 0: the clock */
 };
-
-/** What a plan or a render has read of its environment that may be otherwise another time: facts,
- * API versions, lookups. sw_env_reads_free(). */
-struct sw_env_reads;
-struct sw_env_reads *sw_env_reads_new(void);
-void sw_env_reads_free(struct sw_env_reads *reads); /* NULL is accepted */
-SW_DEFINE_AUTO(sw_env_reads, sw_env_reads_free)
-/** It as a text, to be kept: "fact <key>", "api <name>" ("facts", "apis": all of them), "lookup", a
- * line each; the caller's. */
-char *sw_env_reads_text(const struct sw_env_reads *reads);
-/** A digest of what @env has of that which @reads, such a text, names, and of the rest of @env:
- * with the same digest another plan or render comes out the same, but for times and what is random.
- * @return the caller's; NULL: there is none, since the cluster was looked up, or @reads is no such
- * text */
-char *sw_env_reads_digest(const char *reads, const struct sw_render_env *env);
 
 /** The Helm release of a subchart that is one of its own (slipway.dev/releases). */
 struct sw_release_of_state {

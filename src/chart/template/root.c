@@ -251,7 +251,6 @@ struct sw_value sw_template_caps_value(struct sw_arena *arena, const struct sw_t
         const char *s = caps->api_versions ? caps->api_versions[i] : defaults[i];
         sw_list_add(versions, sw_value_str(arena, s, strlen(s)));
     }
-    versions->reads = caps->reads;
     o->fields[0] = sw_value_object(kube);
     o->fields[1] = sw_value_typed_list(SW_T_VERSIONS, versions);
     o->fields[2] = sw_value_object(build);

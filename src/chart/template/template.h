@@ -125,7 +125,6 @@ struct sw_template_caps {
     const char *const *api_versions;
     size_t n_api_versions;
     const char *helm_version; /* NULL: SW_HELM_VERSION */
-    struct sw_reads *reads;   /* what is read of the versions is noted there; NULL: it is not */
 };
 
 /** Helm's default set of API versions (client-go's scheme at Helm 3.21, with the versions that

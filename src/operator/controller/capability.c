@@ -132,14 +132,6 @@ int hook_env_fill(struct resource *r, struct render *w, struct json_object *doc,
     return TRY_CAPABILITIES(hook_env, r, w, doc, env, err);
 }
 
-bool capabilities_render_anew(const struct resource *r, size_t state)
-{
-    for (size_t i = 0; i < N_CAPABILITIES; i++)
-        if (capabilities[i]->renders_anew && capabilities[i]->renders_anew(r, state))
-            return true;
-    return false;
-}
-
 unsigned capabilities_extra_hooks(const struct resource *r)
 {
     unsigned events = 0;

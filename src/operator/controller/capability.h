@@ -138,13 +138,6 @@ struct capability {
 
     /* ---- render ----------------------------------------------------------------------------- */
 
-    /** Is the @state of the plan to be rendered even where nothing that its templates have read is
-     * another, for what the row itself does in a render? */
-    bool (*renders_anew)(const struct resource *r, size_t state);
-    /** May the @state of the plan have its objects? Asked before it is rendered where its templates
-     * would come out as they did, or have come out before and it is not its turn. @return as
-     * state_rendered() */
-    int (*may_render)(struct resource *r, struct render *w, size_t state, struct sw_err *err);
     /** Add objects to the hidden state that makes the namespace (render_add()).
      * @return 0 | SW_INVALID */
     int (*namespace_objects)(struct resource *r, struct render *w, struct sw_err *err);

@@ -382,15 +382,6 @@ void plan_start(struct resource *r, plan_fn *done)
     load(w);
 }
 
-void plan_add_basis(struct resource *r, struct json_object *all)
-{
-    const char *retry = sw_obj_annotation(r->seen, "slipway.dev/retry");
-    sw_json_set_str(all, r->recipe ? r->recipe->digest : "", "recipe", NULL);
-    if (retry)
-        sw_json_set_str(all, retry, "retry", NULL);
-    EACH_CAPABILITY(add_revision, r, all);
-}
-
 /* A hash of all that a render sees: the recipe, the plan, the resource, the values of each group of
  * nodes, what the server serves. The plan may be older than the others. */
 char *plan_revision(struct resource *r)
@@ -398,7 +389,7 @@ char *plan_revision(struct resource *r)
     SW_AUTO_JSON *all = json_object_new_object();
     struct sw_groups groups;
     resource_groups(r, &groups);
-    plan_add_basis(r, all);
+    sw_json_set_str(all, r->recipe ? r->recipe->digest : "", "recipe", NULL);
     sw_json_set_str(all, r->own->planned_with, "plannedWith", NULL);
     for (size_t i = 0; i < groups.n; i++)
         sw_json_set(all, resource_values(r, groups.items[i]), groups.items[i]->id, NULL);
@@ -408,6 +399,10 @@ char *plan_revision(struct resource *r)
     apis_of(r);
     for (size_t i = 0; i < r->own->n_apis; i++)
         (void)json_object_array_add(apis, json_object_new_string(r->own->apis[i]));
+    const char *retry = sw_obj_annotation(r->seen, "slipway.dev/retry");
+    if (retry)
+        sw_json_set_str(all, retry, "retry", NULL);
+    EACH_CAPABILITY(add_revision, r, all);
     char hash[SW_SHA256_HEX];
     sw_json_sha256(all, hash);
     sw_groups_done(&groups);

@@ -33,7 +33,7 @@ struct render_request {
     struct render_request *next;
     uint64_t serial;
     char *state, *variant;
-    bool early, anew; /* see sw_action */
+    bool early; /* see sw_action */
 };
 
 /** In a template: it reads the cluster. */
@@ -80,7 +80,6 @@ struct resource_private {
     char planned_with[SW_SHA256_HEX]; /* digest of the values that the last plan was made with */
     bool is_label_taken;              /* its plan has a label of another resource's */
     struct render *renders;           /* renders that wait for something */
-    struct render_reads *reads;       /* of the last render of states; see render_reads.c */
     struct json_object *scopes;  /* "<group>/<kind>" of the recipe's CRDs -> is it namespaced? */
     struct json_object *missing; /* API versions of rendered objects that were not served */
     const char **apis;           /* see apis_of() in plan.c; borrowed from the controller */
@@ -144,8 +143,6 @@ bool capabilities_plan_ready(struct resource *r);
 struct release_view capabilities_release(struct resource *r, int state);
 /** default_set() of the rows; borrowed. */
 struct json_object *capabilities_default_set(struct resource *r);
-/** renders_anew() of every row. */
-bool capabilities_render_anew(const struct resource *r, size_t state);
 /** extra_hooks() of every row. */
 unsigned capabilities_extra_hooks(const struct resource *r);
 /** Does a row still read or write what belongs to the walk? */
@@ -245,23 +242,11 @@ void plan_note_chart(struct resource *r, const char *state, bool is_lacking);
 void plan_go_on(struct resource *r);
 /** Cancel a plan under way. NULL is accepted. */
 void plan_work_free(struct plan_work *w);
-/** Add to @all what a render comes out by besides its templates, their values and API versions. */
-void plan_add_basis(struct resource *r, struct json_object *all);
 /** A hash that differs whenever a render may come out differently; heap. */
 char *plan_revision(struct resource *r);
 
 /** Render a state and step the engine with the outcome, perhaps before this returns. */
 void render_start(struct resource *r, const struct render_request *request);
-/** render_reads.c: keep what a render of the @state of the plan, for all nodes, has read, which is
- * taken; NULL: it is not known. @missing: API versions and kinds of its objects that are not
- * served, or NULL. */
-void render_reads_keep(struct resource *r, size_t state, char *reads, struct json_object *missing);
-/** Would its templates come out as they did, by all that the last render has read? */
-bool render_reads_hold(struct resource *r, size_t state);
-/** Have its templates come out at all, since the last failure? */
-bool render_reads_known(struct resource *r, size_t state);
-/** Forget it all. */
-void render_reads_free(struct resource *r);
 /** Cancel a render under way. */
 void render_free(struct render *w);
 

@@ -23,14 +23,10 @@ struct render {
         char *kind, *name;        /* of that one */
         bool forward;             /* it belongs to no rollback */
     } * made;                     /* of each of objects */
-    char *reads;                  /* what its templates have read; NULL: not known */
-    struct json_object *missing;  /* of its objects: "<apiVersion> <kind>" that are not served */
     struct json_object *extra;    /* items of a rollback alone, of object_item(); or NULL */
     int index;                    /* of the state in the plan */
     const struct sw_group *group; /* that the whole state is rendered for, or NULL */
     bool is_early;                /* it is not the state's turn yet */
-    bool anew;                    /* the objects of its last render do not count */
-    bool is_unchanged;            /* they are what it would be rendered to */
     bool lacks_chart;             /* it could not be fetched */
     bool waits;                   /* for render_resume() */
     bool due;                     /* render_resume() is about to continue it */
@@ -51,8 +47,6 @@ static void drop_objects(struct render *w)
     }
     w->n = 0;
     json_object_put(SW_TAKE(w->extra));
-    json_object_put(SW_TAKE(w->missing));
-    free(SW_TAKE(w->reads));
 }
 
 void render_free(struct render *w)
@@ -79,7 +73,7 @@ static void note_scopes(struct resource *r, const struct sw_rendered *rendered)
         sw_scopes_note(&r->own->scopes, sw_rendered_manifest(rendered, i)->doc);
 }
 
-static int find_scope(struct render *w, struct json_object *doc, bool *namespaced,
+static int find_scope(const struct render *w, struct json_object *doc, bool *namespaced,
                       struct sw_err *err)
 {
     struct sw_kube *kube = w->r->c->kube;
@@ -93,9 +87,6 @@ static int find_scope(struct render *w, struct json_object *doc, bool *namespace
             w->r->own->missing = json_object_new_object();
         (void)json_object_object_add(w->r->own->missing, api_version,
                                      json_object_new_boolean(true));
-        if (!w->missing)
-            w->missing = json_object_new_object();
-        sw_json_set(w->missing, json_object_new_boolean(true), api_version, sw_obj_kind(doc), NULL);
     }
     *namespaced = kind ? kind->namespaced : sw_scopes_namespaced(w->r->own->scopes, doc);
     return 0;
@@ -356,10 +347,9 @@ static int render_pass(struct render *w, int state, struct pass *pass, struct sw
     struct sw_render_env env = resource_render_env(r, state, values, w->lookups);
     pass->release = capabilities_release(r, state);
     SW_AUTO(sw_rendered) *rendered = NULL;
-    free(SW_TAKE(w->reads)); /* of a pass for other nodes */
     document_made(r, "debug runtime values", w->state, values);
     int rc = sw_renderer_render(r->renderer, lookups_wait(w->lookups), &env, (size_t)state,
-                                &rendered, &w->reads, err);
+                                &rendered, err);
     bool wait_all = r->plan->states[state].wait_all;
     w->lacks_chart = rc == SW_NOTFOUND;
     if (w->lacks_chart)
@@ -505,19 +495,6 @@ int render_add(struct render *w, struct json_object *doc, unsigned flags, struct
 /* ---- begin and end -----------------------------------------------------------------------------
  */
 
-static int render_templates(struct render *w, size_t state, struct sw_err *err)
-{
-    int rc = render_one(w, (int)state, err);
-    if (rc == 0)
-        rc = TRY_CAPABILITIES(state_rendered, w->r, w, (int)state, err);
-    if (rc == SW_PENDING || w->variant)
-        return rc;
-    plan_note_chart(w->r, w->state, w->lacks_chart);
-    const bool is_whole = rc == 0 || rc == SW_UNAVAILABLE;
-    render_reads_keep(w->r, state, is_whole ? SW_TAKE(w->reads) : NULL, w->missing);
-    return rc;
-}
-
 static int render(struct render *w, struct sw_err *err)
 {
     if (sw_streq(w->state, SW_STATE_NAMESPACE))
@@ -525,14 +502,8 @@ static int render(struct render *w, struct sw_err *err)
     int state = w->r->plan ? sw_plan_view_find(w->r->plan, w->state) : -1;
     if (state < 0)
         return sw_err_set(err, SW_NOTFOUND, "the recipe has no state '%s' any more", w->state);
-    const bool holds = !w->variant && render_reads_hold(w->r, (size_t)state);
-    w->is_unchanged = holds && !w->anew && !capabilities_render_anew(w->r, (size_t)state);
-    if (w->is_unchanged)
-        return 0;
-    /* before its turn, even if they came out otherwise */
-    const bool asks = holds || (w->is_early && render_reads_known(w->r, (size_t)state));
-    int rc = asks ? TRY_CAPABILITIES(may_render, w->r, w, (size_t)state, err) : 0;
-    return rc == 0 ? render_templates(w, (size_t)state, err) : rc;
+    int rc = render_one(w, state, err);
+    return rc == 0 ? TRY_CAPABILITIES(state_rendered, w->r, w, state, err) : rc;
 }
 
 static void try_render(void *arg)
@@ -545,7 +516,9 @@ static void try_render(void *arg)
     int rc = w->waits ? SW_PENDING : render(w, &err);
     if (rc == SW_PENDING)
         return;
-    const char *rolled_back = rc == 0 && !w->is_unchanged ? capabilities_rendered(r, w) : NULL;
+    if (!w->variant)
+        plan_note_chart(r, w->state, w->lacks_chart);
+    const char *rolled_back = rc == 0 ? capabilities_rendered(r, w) : NULL;
     resource_step(r, &(struct sw_event){
                          .kind = rc < 0 ? SW_EV_RENDER_FAILED : SW_EV_RENDERED,
                          .serial = w->serial,
@@ -556,7 +529,6 @@ static void try_render(void *arg)
                          .code = rc,
                          .message = rc < 0 ? sw_err_text(&err) : NULL,
                          .rolled_back = rolled_back,
-                         .unchanged = w->is_unchanged,
                      });
     render_free(w);
 }
@@ -586,7 +558,6 @@ void render_start(struct resource *r, const struct render_request *request)
         .variant = sw_strdup(request->variant),
         .serial = request->serial,
         .is_early = request->early,
-        .anew = request->anew,
     };
     r->own->renders = w;
     w->lookups = lookups_new(r, try_render, w);

@@ -168,7 +168,6 @@ static void resource_free(struct resource *r)
     while (r->own->ops)
         op_free(r->own->ops);
     render_queue_free(r);
-    render_reads_free(r);
     while (r->own->renders)
         render_free(r->own->renders);
     capabilities_close_resource(r);

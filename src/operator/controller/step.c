@@ -13,8 +13,7 @@ void render_queue_add(struct resource *r, const struct sw_action *a)
     *request = (struct render_request){ .state = sw_strdup(a->state),
                                         .variant = sw_strdup(a->variant),
                                         .serial = a->serial,
-                                        .early = a->early,
-                                        .anew = a->anew };
+                                        .early = a->early };
     *r->own->queue_end = request;
     r->own->queue_end = &request->next;
 }

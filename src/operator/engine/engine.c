@@ -272,7 +272,7 @@ static void on_labeled(struct sw_engine *e, const struct sw_event *event)
 static void on_facts(struct sw_engine *e, const struct sw_event *event)
 {
     (void)event;
-    spec_facts_changed(e, true);
+    spec_facts_changed(e);
 }
 
 static void on_spec(struct sw_engine *e, const struct sw_event *event)

@@ -55,7 +55,7 @@ bool sw_ns_equal(const char *a, const char *b);
 enum sw_event_kind {
     SW_EV_SPEC,          /* @spec: the resource is new or has changed. The first of all events, and
                             only once every node is in the node set */
-    SW_EV_RENDERED,      /* answer: @state, @variant, @serial, @objects; or @unchanged */
+    SW_EV_RENDERED,      /* answer: @state, @variant, @serial, @objects */
     SW_EV_RENDER_FAILED, /* answer: @state, @variant, @serial, @code, @message */
     SW_EV_OBSERVED, /* @key is as in @object now; NULL: it does not exist. Of one object in order.
                        With @code SW_NOTFOUND: its kind is not served (@message: which group).
@@ -232,8 +232,6 @@ struct sw_event {
     /** RENDERED: @objects are those with which the state was ready last, since the present content
      * failed: how, for people. NULL: they are the present content. */
     const char *rolled_back;
-    /** RENDERED, where the action was not @anew: the objects are those of the last render. */
-    bool unchanged;
 };
 
 /* ---- actions -----------------------------------------------------------------------------------
@@ -291,7 +289,6 @@ struct sw_action {
     const char *state, *variant;
     bool early; /* RENDER: before the turn of @state; once it has come, what could not be rendered
                    is asked for again */
-    bool anew;  /* RENDER: the objects of the last render are not known, or do not count */
     uint64_t watch;
     enum sw_watch_use use;
     const char *selector; /* label selector as in a URL; NULL: all */

@@ -216,7 +216,6 @@ struct variant {
     bool known;      /* rendered at least once */
     bool stale;      /* to be rendered (again) */
     bool early;      /* its render was asked for before the needs were met */
-    bool anew;       /* it is to be rendered whatever it has read: see sw_action */
     uint64_t serial; /* of the unanswered request; 0: none */
     uint64_t asked;  /* of the last request */
     struct fault fault;
@@ -891,8 +890,8 @@ void spec_take(struct sw_engine *e, const struct sw_spec *spec);
 void spec_refresh(struct sw_engine *e);
 /** Take a SW_EV_RENDERED or _RENDER_FAILED. */
 void spec_take_render(struct sw_engine *e, const struct sw_event *event);
-/** Render all states again. @anew: as in sw_action. */
-void spec_facts_changed(struct sw_engine *e, bool anew);
+/** Render all states again. */
+void spec_facts_changed(struct sw_engine *e);
 /** A node has changed: its group may have. */
 void spec_node_changed(struct sw_engine *e, uint32_t node);
 

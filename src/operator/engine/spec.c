@@ -101,7 +101,6 @@ void spec_refresh(struct sw_engine *e)
             struct sw_action *a = act_add(e, SW_ACT_RENDER);
             v->stale = false;
             a->early = v->early = !state_may_start(e, s);
-            a->anew = v->anew || !v->known || v->fault.code;
             v->asked = v->serial = a->serial = act_serial(e);
             a->state = sw_arena_strdup(e->arena, s->name);
             a->variant = *v->name ? sw_arena_strdup(e->arena, v->name) : NULL;
@@ -130,19 +129,12 @@ void spec_node_changed(struct sw_engine *e, uint32_t node)
     e->groups_dirty = true;
 }
 
-static void make_stale(struct state *s, bool anew)
-{
-    for (size_t i = 0; i < s->n_variants; i++) {
-        s->variants[i]->stale = true;
-        s->variants[i]->anew = s->variants[i]->anew || anew;
-    }
-}
-
-void spec_facts_changed(struct sw_engine *e, bool anew)
+void spec_facts_changed(struct sw_engine *e)
 {
     e->asked_ms = e->now_ms;
     for (size_t i = 0; i < e->n_states; i++) {
-        make_stale(e->states[i], anew);
+        for (size_t k = 0; k < e->states[i]->n_variants; k++)
+            e->states[i]->variants[k]->stale = true;
         state_note_change(e, e->states[i]);
     }
 }
@@ -242,22 +234,11 @@ static void offer(struct sw_engine *e, struct object *o)
 {
     struct state *heir = o->wanted_by ? state_find(e, o->wanted_by) : NULL;
     object_unrender(e, o);
-    if (heir && heir->listed)
-        make_stale(heir, true);
+    for (size_t i = 0; heir && heir->listed && i < heir->n_variants; i++)
+        heir->variants[i]->stale = true;
     if (heir)
         state_note_change(e, heir);
     free(SW_TAKE(o->wanted_by));
-}
-
-/* @s would be rendered to what it has: what failed for what was there before is tried again. */
-static void take_unchanged(struct sw_engine *e, struct state *s)
-{
-    for (size_t i = 0; i < s->n_objects; i++)
-        if (s->objects[i]->text)
-            fault_done(&s->objects[i]->fault);
-    state_forget_failure(s);
-    label_rendered(e);
-    state_note_change(e, s);
 }
 
 void spec_take_render(struct sw_engine *e, const struct sw_event *event)
@@ -270,10 +251,6 @@ void spec_take_render(struct sw_engine *e, const struct sw_event *event)
     v->serial = 0;
     if (v->stale)
         return; /* out of date: it will be asked for again */
-    if (event->unchanged) {
-        take_unchanged(e, s);
-        return;
-    }
     SW_ERR(err);
     bool rendered = event->kind == SW_EV_RENDERED;
     int rc = rendered ? 0 : event->code;
@@ -297,7 +274,6 @@ void spec_take_render(struct sw_engine *e, const struct sw_event *event)
     } else {
         fault_done(&v->fault);
         v->known = true;
-        v->anew = false;
         sw_text_set(&s->observes, NULL); /* its objects say it */
         sw_text_set(&v->rolled_back, event->rolled_back);
         state_forget_failure(s);
@@ -424,7 +400,7 @@ void spec_take(struct sw_engine *e, const struct sw_spec *spec)
         take_states(e, spec);
     record_inherit(e, spec->inherited, again);
     if (again)
-        spec_facts_changed(e, false);
+        spec_facts_changed(e);
     for (size_t i = 0; i < e->n_states; i++) {
         e->states[i]->members_known = false;
         state_note_change(e, e->states[i]);

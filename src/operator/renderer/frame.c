@@ -102,7 +102,6 @@ void recipe_view_done(struct sw_recipe_view *view)
     free(view->name);
     free(view->version);
     json_object_put(view->base);
-    json_object_put(view->mentioned);
     free(view->words);
     free(view->versions);
     json_object_put(view->metadata);
@@ -318,13 +317,8 @@ static bool has_line(const char *lines, const char *word)
 /* What templates are not searched for is taken to be there. */
 bool sw_recipe_view_mentions(const struct sw_recipe_view *recipe, const char *word)
 {
-    struct json_object *known = sw_json_get(recipe->mentioned, word);
-    if (recipe->loaded && !known) {
-        known = json_object_new_boolean(sw_recipe_mentions(recipe->loaded, word));
-        (void)json_object_object_add(recipe->mentioned, word, known);
-    }
     if (recipe->loaded)
-        return json_object_get_boolean(known);
+        return sw_recipe_mentions(recipe->loaded, word);
     return has_line(recipe->words, word) || sw_streq(recipe->versions, "*") ||
            (strstr(word, "/v") && strstr(recipe->versions, word));
 }

@@ -35,6 +35,7 @@ struct job {
     void *lookup_arg;
     enum { QUEUED, RUNNING, PARKED, DONE } phase; /* PARKED: a lookup is not answered yet */
     bool is_due;                                  /* its wait is to be told in the next turn */
+    bool looked_up;                               /* it saw more than its request and the recipe */
     struct json_object *question;
     int64_t asked_ms;
     unsigned n_tries;
@@ -60,10 +61,8 @@ struct sw_renderer {
     bool is_loaded;
     struct sw_recipe_view view;
     struct sw_plan_view *plan;
-    char *plan_request; /* of @plan; NULL: none, or it was made in this process */
-    char *plan_asked;   /* what it was made for, but for its environment; NULL: none */
-    char *plan_reads;   /* what it has read of that: sw_env_reads_text() */
-    char *plan_found;   /* and found there: sw_env_reads_digest(); NULL: it looked something up */
+    char *plan_request; /* of @plan; NULL: none */
+    bool plan_is_pure;  /* the same request has the same plan again */
     uint64_t plan_serial, n_plans;
     unsigned n_over;       /* it went over its limits so often in succession */
     int64_t not_before_ms; /* when it may be tried again */
@@ -87,7 +86,6 @@ struct sw_renderers {
     struct job *queue;
     struct sw_timer *timer; /* runs the queue */
     struct sw_renderers_stats stats;
-    uint64_t n_plans;
     bool told_unfiltered;
     bool is_lent; /* the place of one child */
 };
@@ -215,9 +213,6 @@ void sw_renderer_free(struct sw_renderer *r)
     sw_recipe_free(r->recipe);
     sw_kept_free(r->bundle);
     free(r->plan_request);
-    free(r->plan_asked);
-    free(r->plan_reads);
-    free(r->plan_found);
     free(r->origin);
     free(r);
 }
@@ -490,6 +485,7 @@ static void on_message(char type, const char *text, size_t len, void *arg)
     } else if (type == 'Q') {
         json_object_put(j->question);
         j->question = SW_TAKE(doc);
+        j->looked_up = true;
         answer_lookup(j);
     } else if (type == 'A') {
         take_answer(r, doc);
@@ -664,12 +660,6 @@ static char *request_text(struct json_object *doc)
     return text;
 }
 
-/* What the child says that it has read; the caller's. */
-static char *reads_of(const struct job *j)
-{
-    return sw_strdup(sw_json_str(j->answer, "?", "reads", NULL));
-}
-
 static bool is_here(const struct sw_renderer *r)
 {
     return r->recipe || !r->all->program;
@@ -696,38 +686,26 @@ static int load_here(struct sw_renderer *r, const char *file, struct sw_err *err
         .metadata = json_object_get((struct json_object *)sw_recipe_metadata(r->recipe)),
         .base = base,
         .loaded = r->recipe,
-        .mentioned = json_object_new_object(),
         .sees_all_versions = sw_recipe_sees_all_versions(r->recipe),
     };
     recipe_digest(r->recipe, r->view.digest);
     return 0;
 }
 
-/* @env with a note of what is read of it. */
-static struct sw_render_env noted(const struct sw_render_env *env, struct sw_env_reads *reads)
-{
-    struct sw_render_env with = *env;
-    with.reads = reads;
-    return with;
-}
-
 static int plan_here(struct sw_renderer *r, struct json_object *set,
                      const struct sw_render_env *env, const char *label, bool want_values,
-                     char **reads, struct sw_err *err)
+                     struct sw_err *err)
 {
     SW_AUTO(sw_values) *values = sw_values_new();
     SW_AUTO(sw_plan) *plan = NULL;
-    SW_AUTO(sw_env_reads) *noted_reads = sw_env_reads_new();
-    const struct sw_render_env with = noted(env, noted_reads);
     int rc = set ? sw_values_add_json(values, set, err) : 0;
     if (rc < 0)
         return sw_err_wrap(err, rc, "spec.set");
-    rc = sw_recipe_plan(r->recipe, values, &with, &plan, err);
+    rc = sw_recipe_plan(r->recipe, values, env, &plan, err);
     if (rc == 0 && label)
         rc = plan_check(r->recipe, plan, label, err);
     if (rc < 0)
         return rc;
-    *reads = sw_env_reads_text(noted_reads);
     plan_view_free(r->plan);
     sw_plan_free(r->made);
     r->made = SW_TAKE(plan);
@@ -756,62 +734,42 @@ int sw_renderer_load(struct sw_renderer *r, struct sw_render_wait *wait, const c
     return 0;
 }
 
-/* @request, which is taken, is of a child. */
-static int plan_in_child(struct sw_renderer *r, struct sw_render_wait *wait,
-                         struct json_object *request, const struct sw_render_env *env, char **reads,
-                         struct sw_err *err)
+int sw_renderer_plan(struct sw_renderer *r, struct sw_render_wait *wait, struct json_object *set,
+                     const struct sw_render_env *env, const char *label, bool want_values,
+                     const struct sw_plan_view **out, struct sw_err *err)
 {
+    if (is_here(r)) {
+        int rc = plan_here(r, set, env, label, want_values, err);
+        *out = r->plan;
+        return rc;
+    }
+    struct json_object *request = json_object_new_object();
+    sw_json_set(request, env_to_json(env), "env", NULL);
+    if (set)
+        sw_json_set(request, json_object_get(set), "set", NULL);
+    if (label)
+        sw_json_set_str(request, label, "label", NULL);
+    sw_json_set(request, json_object_new_boolean(want_values), "wantValues", NULL);
     struct job *j;
     struct sw_plan_view *plan = NULL;
-    sw_json_set(request, env_to_json(env), "env", NULL);
-    int rc = ask(r, wait, 'P', request_text(request), env, &j, err);
+    char *text = request_text(request);
+    if (r->plan_is_pure && sw_streq(text, r->plan_request)) { /* nothing starts a child for it */
+        free(text);
+        *out = r->plan;
+        return 0;
+    }
+    int rc = ask(r, wait, 'P', text, env, &j, err);
     if (rc == 0)
         rc = plan_view_read(j->answer, &plan, err);
     if (rc < 0)
         return rc;
     plan_view_free(r->plan);
     free(r->plan_request);
-    r->plan = plan;
+    *out = r->plan = plan;
     r->plan_request = sw_strdup(j->request);
+    r->plan_is_pure = !j->looked_up;
     r->plan_serial = j->plan_serial;
-    *reads = reads_of(j);
     return 0;
-}
-
-int sw_renderer_plan(struct sw_renderer *r, struct sw_render_wait *wait, struct json_object *set,
-                     const struct sw_render_env *env, const char *label, bool want_values,
-                     const struct sw_plan_view **out, struct sw_err *err)
-{
-    struct json_object *request = json_object_new_object();
-    if (set)
-        sw_json_set(request, json_object_get(set), "set", NULL);
-    if (label)
-        sw_json_set_str(request, label, "label", NULL);
-    sw_json_set(request, json_object_new_boolean(want_values), "wantValues", NULL);
-    SW_AUTO_CHARS *asked = sw_json_text(request, SW_JSON_PLAIN, NULL);
-    SW_AUTO_CHARS *found = r->plan_found ? sw_env_reads_digest(r->plan_reads, env) : NULL;
-    char *reads = NULL;
-    int rc = 0;
-    if (found && sw_streq(found, r->plan_found) && sw_streq(asked, r->plan_asked))
-        json_object_put(request); /* nothing starts a child for it */
-    else if (is_here(r)) {
-        json_object_put(request);
-        rc = plan_here(r, set, env, label, want_values, &reads, err);
-    } else {
-        rc = plan_in_child(r, wait, request, env, &reads, err);
-    }
-    if (reads) {
-        free(r->plan_asked);
-        free(r->plan_reads);
-        free(r->plan_found);
-        r->plan_asked = SW_TAKE(asked);
-        r->plan_reads = reads;
-        r->plan_found = sw_env_reads_digest(reads, env);
-        r->plan->number = ++r->all->n_plans;
-    }
-    if (rc == 0)
-        *out = r->plan;
-    return rc;
 }
 
 static int check_planned(const struct sw_renderer *r, struct sw_err *err)
@@ -823,20 +781,14 @@ static int check_planned(const struct sw_renderer *r, struct sw_err *err)
 
 int sw_renderer_render(struct sw_renderer *r, struct sw_render_wait *wait,
                        const struct sw_render_env *env, size_t state, struct sw_rendered **out,
-                       char **reads, struct sw_err *err)
+                       struct sw_err *err)
 {
     struct job *j;
     int rc = check_planned(r, err);
     if (rc < 0)
         return rc;
-    if (is_here(r)) {
-        SW_AUTO(sw_env_reads) *noted_reads = reads ? sw_env_reads_new() : NULL;
-        const struct sw_render_env with = noted(env, noted_reads);
-        rc = sw_recipe_render(r->made, &with, state, out, err);
-        if (rc == 0 && reads)
-            *reads = sw_env_reads_text(noted_reads);
-        return rc;
-    }
+    if (is_here(r))
+        return sw_recipe_render(r->made, env, state, out, err);
     struct json_object *request = json_object_new_object();
     sw_json_set(request, env_to_json(env), "env", NULL);
     if (state != SW_ALL_STATES)
@@ -844,8 +796,6 @@ int sw_renderer_render(struct sw_renderer *r, struct sw_render_wait *wait,
     rc = ask(r, wait, 'R', request_text(request), env, &j, err);
     if (rc == 0)
         *out = j->rendered ? sw_rendered_ref(j->rendered) : sw_rendered_new();
-    if (rc == 0 && reads)
-        *reads = reads_of(j);
     return rc;
 }
 

@@ -78,7 +78,6 @@ struct sw_recipe_view {
                                      * for; NULL: none */
     const struct sw_recipe *loaded; /* in this process; NULL: in a child */
     bool sees_all_versions;         /* sw_recipe_sees_all_versions() */
-    struct json_object *mentioned;  /* likewise: texts -> are they in it? As far as was asked */
     char *words, *versions;         /* of a child: what was found; "" in its lines: see view.c */
 };
 
@@ -92,7 +91,6 @@ struct sw_plan_view {
     /* For each state of a release of its own: a digest of that release's chart and values, without
      * facts: another one is another revision of it. NULL: the recipe's release. */
     const char **digests;
-    uint64_t number; /* of this process's plans: another one may render to something else */
     struct sw_arena *arena;
 };
 
@@ -115,20 +113,19 @@ int sw_renderer_load(struct sw_renderer *renderer, struct sw_render_wait *wait, 
                      const struct sw_recipe_view **out, struct sw_err *err) SW_CHECKED;
 /** Plan it, as sw_recipe_plan(). @label: the resource whose labels are checked as by
  * sw_plan_check_labels(), which must have something to apply; NULL: no check. @*out is borrowed
- * until the next plan of @renderer. A failure leaves the plan before it in force. The plan in force
- * is the answer, at once, where nothing that it has read is another: see sw_env_reads_digest().
+ * until the next plan of @renderer. A failure leaves the plan before it in force. The request of
+ * the plan in force is answered at once, unless that plan looked something up.
  * @return 0 | SW_PENDING | as sw_recipe_plan() | as sw_renderer_load() */
 int sw_renderer_plan(struct sw_renderer *renderer, struct sw_render_wait *wait,
                      struct json_object *set, const struct sw_render_env *env, const char *label,
                      bool want_values, const struct sw_plan_view **out,
                      struct sw_err *err) SW_CHECKED;
 /** Render a state of the last plan, or SW_ALL_STATES, as sw_recipe_render(). @*out is the caller's.
- * Of a child's result only the manifests are known. @*reads: sw_env_reads_text(), the caller's;
- * NULL: not asked for.
+ * Of a child's result only the manifests are known.
  * @return 0 | SW_PENDING | as sw_recipe_render() | as sw_renderer_load() */
 int sw_renderer_render(struct sw_renderer *renderer, struct sw_render_wait *wait,
                        const struct sw_render_env *env, size_t state, struct sw_rendered **out,
-                       char **reads, struct sw_err *err) SW_CHECKED;
+                       struct sw_err *err) SW_CHECKED;
 /** Render the templates in a resource's spec: @request is {"spec", "values"}. It needs no recipe:
  * @renderer may be one without a bundle. @*out is the caller's.
  * @return 0 | SW_PENDING | SW_INVALID: a template fails, or took more than its limits |

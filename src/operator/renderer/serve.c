@@ -308,12 +308,6 @@ static struct json_object *state_to_json(const struct server *s, size_t i,
     return doc;
 }
 
-static void put_reads(struct json_object *answer, const struct sw_env_reads *reads)
-{
-    SW_AUTO_CHARS *text = sw_env_reads_text(reads);
-    sw_json_set_str(answer, text, "reads", NULL);
-}
-
 static int plan(struct server *s, struct json_object *request, const struct sw_render_env *env,
                 struct json_object *answer, struct sw_err *err)
 {
@@ -337,7 +331,6 @@ static int plan(struct server *s, struct json_object *request, const struct sw_r
         (void)json_object_array_add(states, state_to_json(s, i, digests));
     if (sw_json_bool(request, false, "wantValues", NULL))
         sw_json_set(answer, sw_plan_values(s->plan), "values", NULL);
-    put_reads(answer, env->reads);
     return 0;
 }
 
@@ -372,7 +365,7 @@ static int send_manifest(struct server *s, const struct sw_manifest *m, size_t *
 }
 
 static int render(struct server *s, struct json_object *request, const struct sw_render_env *env,
-                  struct json_object *answer, struct sw_err *err)
+                  struct sw_err *err)
 {
     const char *name = sw_json_str(request, NULL, "state", NULL);
     int state = name ? sw_plan_find_state(s->plan, name) : 0;
@@ -384,8 +377,6 @@ static int render(struct server *s, struct json_object *request, const struct sw
     for (size_t i = 0; rc == 0 && i < sw_rendered_n_manifests(rendered); i++)
         rc = send_manifest(s, sw_rendered_manifest(rendered, i), &total, err);
     sw_template_place(NULL, 0); /* the names go with what was rendered */
-    if (rc == 0)
-        put_reads(answer, env->reads);
     return rc;
 }
 
@@ -411,16 +402,14 @@ static int serve_json(struct server *s, char type, const char *text, size_t len,
 {
     SW_AUTO_JSON *request = parsed(text, len);
     const char **apis;
-    SW_AUTO(sw_env_reads) *reads = sw_env_reads_new();
     struct sw_render_env env = env_of(s, request, &apis);
     int rc = 0;
-    env.reads = reads;
     if (!s->recipe || (type != 'P' && !s->plan))
         leave(EXIT_BROKEN);
     if (type == 'P')
         rc = plan(s, request, &env, answer, err);
     else if (type == 'R')
-        rc = render(s, request, &env, answer, err);
+        rc = render(s, request, &env, err);
     else
         rc = record(s, request, &env, answer, err);
     free(apis);

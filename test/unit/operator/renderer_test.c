@@ -111,7 +111,7 @@ static int plan(struct scene *s, struct sw_err *err)
 
 static int render(struct scene *s, size_t state, struct sw_rendered **out, struct sw_err *err)
 {
-    return DONE(s, sw_renderer_render(s->r, s->wait, &s->env, state, out, NULL, err));
+    return DONE(s, sw_renderer_render(s->r, s->wait, &s->env, state, out, err));
 }
 
 static const char *program(void)
@@ -326,101 +326,6 @@ static void test_same_plan(void **state SW_UNUSED)
     close_scene(&s);
 }
 
-static int nothing(void *arg SW_UNUSED, const char *api_version SW_UNUSED,
-                   const char *kind SW_UNUSED, const char *ns SW_UNUSED, const char *name SW_UNUSED,
-                   struct json_object **out SW_UNUSED, struct sw_err *err SW_UNUSED)
-{
-    return 0;
-}
-
-/* What a render has read of what holds: only if that is another, another digest. */
-static void test_reads(void **state SW_UNUSED)
-{
-    static const char text[] = "kind: A\napiVersion: v1\nmetadata: {name: a}\n"
-                               "x: {{ .Values.color }}\n"
-                               "y: {{ .Capabilities.APIVersions.Has \"a.example.com/v1\" }}\n";
-    static const struct {
-        const char *line, *reads;
-    } cases[] = {
-        { "", "fact color\nfact releasesOfOthers\napi a.example.com/v1\n" },
-        { "z: {{ toJson .Values | quote }}\n", "facts\napi a.example.com/v1\n" },
-        { "z: {{ len .Capabilities.APIVersions }}\n", "fact color\nfact releasesOfOthers\napis\n" },
-        { "z: {{ len (lookup \"v1\" \"Secret\" \"ns\" \"none\") }}\n",
-          "fact color\nfact releasesOfOthers\napi a.example.com/v1\nlookup\n" },
-    };
-    static const char *const before[] = { "b.example.com/v1", "v1" }, *const after[] = {
-        "a.example.com/v1", "b.example.com/v1", "v1"
-    };
-    for (size_t i = 0; i < SW_COUNT(cases); i++)
-        for (int in_child = 0; in_child < 2; in_child++) {
-            SW_AUTO_CHARS *whole = sw_printf("%s%s", text, cases[i].line);
-            const char *const files[][2] = {
-                { "Chart.yaml", "apiVersion: v2\nname: test\nversion: 1.0.0\n" },
-                { "templates/a.yaml", whole },
-            };
-            struct scene s;
-            SW_ERR(err);
-            SW_AUTO(sw_rendered) *rendered = NULL;
-            SW_AUTO_CHARS *reads = NULL;
-            open_with(&s, &(struct sw_renderers_opts){ .program = in_child ? program() : NULL },
-                      files, SW_COUNT(files));
-            s.facts = json_object_new_object();
-            sw_json_set_str(s.facts, "red", "color", NULL);
-            sw_json_set_str(s.facts, "old", "other", NULL);
-            s.env.facts = s.facts;
-            s.env.api_versions = before;
-            s.env.n_api_versions = SW_COUNT(before);
-            s.env.lookup = nothing;
-            assert_int_equal(plan(&s, &err), 0);
-            assert_int_equal(
-                DONE(&s, sw_renderer_render(s.r, s.wait, &s.env, 0, &rendered, &reads, &err)), 0);
-            assert_string_equal(reads, cases[i].reads);
-            SW_AUTO_CHARS *first = sw_env_reads_digest(reads, &s.env);
-            assert_int_equal(first != NULL, !strstr(reads, "lookup"));
-            sw_json_set_str(s.facts, "new", "other", NULL);
-            SW_AUTO_CHARS *same = sw_env_reads_digest(reads, &s.env);
-            assert_int_equal(first && sw_streq(first, same), first && !strstr(reads, "facts"));
-            sw_json_set_str(s.facts, "old", "other", NULL);
-            s.env.api_versions = after;
-            s.env.n_api_versions = SW_COUNT(after);
-            SW_AUTO_CHARS *served = sw_env_reads_digest(reads, &s.env);
-            assert_true(!first || !sw_streq(first, served));
-            s.env.api_versions = before;
-            s.env.n_api_versions = SW_COUNT(before);
-            sw_json_set_str(s.facts, "blue", "color", NULL);
-            SW_AUTO_CHARS *blue = sw_env_reads_digest(reads, &s.env);
-            assert_true(!first || !sw_streq(first, blue));
-            close_scene(&s);
-        }
-}
-
-/* A plan that did not read what is another now is there at once. */
-static void test_plan_reads(void **state SW_UNUSED)
-{
-    static const char *const versions[] = { "new.example.com/v1", "v1" };
-    for (int in_child = 0; in_child < 2; in_child++) {
-        struct scene s;
-        const struct sw_plan_view *view = NULL;
-        SW_ERR(err);
-        open_with(&s, &(struct sw_renderers_opts){ .program = in_child ? program() : NULL }, recipe,
-                  SW_COUNT(recipe));
-        assert_int_equal(plan(&s, &err), 0);
-        const uint64_t number = sw_renderer_plan_view(s.r)->number;
-        SW_AUTO_JSON *set = json_object_new_object();
-        sw_json_set_str(set, "given", "text", NULL);
-        s.env.api_versions = versions + 1;
-        s.env.n_api_versions = 1;
-        assert_int_equal(plan(&s, &err), 0);
-        const uint64_t listed = sw_renderer_plan_view(s.r)->number;
-        assert_int_not_equal(listed, number);
-        s.env.api_versions = versions;
-        s.env.n_api_versions = SW_COUNT(versions);
-        assert_int_equal(sw_renderer_plan(s.r, s.wait, set, &s.env, "test", true, &view, &err), 0);
-        assert_int_equal(view->number, listed);
-        close_scene(&s);
-    }
-}
-
 static void test_errors(void **state SW_UNUSED)
 {
     static const char *const bad[][3][2] = {
@@ -501,13 +406,13 @@ static void test_lookups(void **state SW_UNUSED)
     s.env.lookup = look_up;
     s.env.lookup_arg = &s;
     assert_int_equal(plan(&s, &err), 0);
-    assert_int_equal(sw_renderer_render(s.r, s.wait, &s.env, 0, &rendered, NULL, &err), SW_PENDING);
+    assert_int_equal(sw_renderer_render(s.r, s.wait, &s.env, 0, &rendered, &err), SW_PENDING);
     for (int64_t end_ms = sw_loop_now_ms(s.loop) + 20000;
          !s.lookups && sw_loop_now_ms(s.loop) < end_ms;)
         sw_loop_step(s.loop, 100);
     assert_int_equal(s.lookups, 1);
     /* as often as it is asked: the child waits, and there is one request */
-    assert_int_equal(sw_renderer_render(s.r, s.wait, &s.env, 0, &rendered, NULL, &err), SW_PENDING);
+    assert_int_equal(sw_renderer_render(s.r, s.wait, &s.env, 0, &rendered, &err), SW_PENDING);
     s.found = true;
     assert_int_equal(render(&s, 0, &rendered, &err), 0);
     assert_string_equal(
@@ -531,7 +436,7 @@ static void test_killed(void **state SW_UNUSED)
         SW_AUTO(sw_rendered) *rendered = NULL;
         sw_render_wait_free(s.wait); /* nothing of what was rendered is used again */
         s.wait = sw_render_wait_new(on_answered, &s);
-        int rc = sw_renderer_render(s.r, s.wait, &s.env, 0, &rendered, NULL, &err);
+        int rc = sw_renderer_render(s.r, s.wait, &s.env, 0, &rendered, &err);
         assert_int_equal(rc, SW_PENDING);
         for (int k = 0; k < i; k++)
             sw_loop_step(s.loop, k % 3);
@@ -751,7 +656,6 @@ int main(void)
         cmocka_unit_test(test_limits),    cmocka_unit_test(test_confined),
         cmocka_unit_test(test_many),      cmocka_unit_test(test_idle),
         cmocka_unit_test(test_large),     cmocka_unit_test(test_versions),
-        cmocka_unit_test(test_reads),     cmocka_unit_test(test_plan_reads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

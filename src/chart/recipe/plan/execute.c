@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chart/recipe/plan/env_reads.h"
 #include "chart/recipe/plan/own_release.h"
 #include "chart/recipe/plan/split.h"
 #include "data/json/json.h"
@@ -79,8 +78,6 @@ static int on_lookup(void *arg, const char *api_version, const char *kind, const
 {
     const struct sw_render_env *env = arg;
     SW_AUTO_JSON *doc = NULL;
-    if (env->reads)
-        env->reads->looked_up = true;
     int rc = env->lookup(env->lookup_arg, api_version, kind, namespace, name, &doc, err);
     if (rc == 0)
         *out = sw_value_from_json(arena, doc);
@@ -94,7 +91,6 @@ static struct sw_value caps_of(struct execution *s)
         .kube_version = env->kube_version,
         .api_versions = env->api_versions,
         .n_api_versions = env->n_api_versions,
-        .reads = env->reads ? &env->reads->apis : NULL,
     };
     const char **all = NULL;
     if (env->api_versions && env->add_api_versions) {
@@ -154,8 +150,6 @@ static struct sw_value make_root(struct execution *s, const struct sw_plan_chart
     };
     struct sw_value v = sw_template_root_value(s->arena, &root);
     sw_map_set_cstr(s->roots, chart->path, v);
-    if (s->env->reads && sw_value_is_map(values))
-        sw_map_watch(values.as.map, &s->env->reads->facts);
     return v;
 }
 
@@ -201,7 +195,6 @@ static bool is_of_another(const struct execution *s, const struct sw_plan_releas
 {
     struct json_object *others = sw_json_get((struct json_object *)s->env->facts,
                                              SW_RELEASES_OF_OTHERS);
-    sw_env_reads_fact(s->env->reads, SW_RELEASES_OF_OTHERS);
     return release->of.shared && sw_json_get(others, release->of.shared);
 }
 

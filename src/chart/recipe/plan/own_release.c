@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "chart/recipe/plan/env_reads.h"
 #include "chart/recipe/plan/execute.h"
 #include "chart/recipe/plan/plan.h"
 #include "chart/recipe/plan/shared_objects.h"
@@ -36,10 +35,7 @@ static int render_text(const struct sw_plan *plan, const struct sw_plan_chart *c
     struct sw_template_out rendered = { 0 };
     SW_AUTO_CHARS *name = sw_printf("%s/Chart.yaml", chart->path);
     struct sw_map *root = sw_map_new(arena);
-    struct sw_value values = sw_plan_chart_values(plan, chart, arena, env->facts);
-    if (env->reads && sw_value_is_map(values))
-        sw_map_watch(values.as.map, &env->reads->facts);
-    sw_map_set_cstr(root, "Values", values);
+    sw_map_set_cstr(root, "Values", sw_plan_chart_values(plan, chart, arena, env->facts));
     int rc = sw_template_add(set, name, text, strlen(text), err);
     if (rc == 0)
         rc = sw_template_exec(set, name, sw_value_map(root), arena, NULL, &rendered, err);

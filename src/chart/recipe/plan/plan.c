@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chart/recipe/plan/env_reads.h"
 #include "chart/recipe/plan/execute.h"
 #include "chart/recipe/plan/graph.h"
 #include "chart/recipe/plan/own_release.h"
@@ -57,18 +56,16 @@ static int check_schema(const struct sw_plan_chart *chart, struct sw_value value
 
 /* Some schemas forbid unknown keys, such as those of facts; others require them. The values are
  * valid if they are so with facts or without. */
-static int check_values(const struct sw_plan *plan, const struct sw_render_env *env,
+static int check_values(const struct sw_plan *plan, const struct json_object *facts,
                         struct sw_err *err)
 {
     SW_ERR(without);
     int rc = check_schema(plan->root, plan->values, &without);
     if (rc == 0)
         return 0;
-    if (env->reads)
-        env->reads->facts.all = true;
-    if (env->facts) {
+    if (facts) {
         SW_AUTO(sw_arena) *arena = sw_arena_new();
-        if (check_schema(plan->root, sw_plan_render_values(plan, arena, env->facts), NULL) == 0)
+        if (check_schema(plan->root, sw_plan_render_values(plan, arena, facts), NULL) == 0)
             return 0;
     }
     return sw_err_move(err, &without);
@@ -215,7 +212,7 @@ int sw_recipe_plan(const struct sw_recipe *recipe, const struct sw_values *value
         rc = sw_err_set(err, SW_INVALID, "chart '%s' asks for Kubernetes %s, this is %s",
                         plan->root->path, range, version);
     if (rc == 0)
-        rc = env->no_schema ? 0 : check_values(plan, env, err);
+        rc = env->no_schema ? 0 : check_values(plan, env->facts, err);
     if (rc == 0)
         rc = find_templates(plan, err);
     if (rc == 0)

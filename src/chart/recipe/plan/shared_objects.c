@@ -3,7 +3,6 @@
 #include <json-c/json.h>
 #include <string.h>
 
-#include "chart/recipe/plan/env_reads.h"
 #include "chart/recipe/plan/own_release.h"
 #include "chart/recipe/plan/plan.h"
 #include "data/json/json.h"
@@ -76,7 +75,6 @@ bool sw_plan_has_another(const struct sw_recipe_state *state, const struct sw_re
 {
     struct json_object *others = sw_json_get((struct json_object *)env->facts,
                                              SW_RELEASES_OF_OTHERS);
-    sw_env_reads_fact(env->reads, SW_RELEASES_OF_OTHERS);
     return state->shared_objects && sw_json_get(others, state->shared_objects);
 }
 

@@ -158,13 +158,9 @@ const struct func sw_methods_files[] = {
 
 static int fn_versions_has(struct call *c)
 {
-    const struct sw_list *versions = c->self.as.list;
-    const struct sw_value name = c->args[0];
     bool has = false;
-    if (versions && versions->reads) /* whether it is there is all that is read */
-        sw_reads_note(versions->reads, name.as.s, name.len);
-    for (size_t i = 0; versions && i < versions->n && !has; i++)
-        has = sw_value_equal(versions->items[i], name);
+    for (size_t i = 0; i < sw_value_len(c->self) && !has; i++)
+        has = sw_value_equal(sw_value_at(c->self, i), c->args[0]);
     return sw_return(c, sw_value_bool(has));
 }
 

@@ -6,7 +6,7 @@
 /* The entries are in one array, in any order: a template cannot observe the order of insertion. Up
  * to FEW entries are found by comparing hashes in turn, more by an index with open addressing. The
  * array is sorted by key when it is first ranged over. */
-enum { FEW = 8, MOST_READS = 1000 };
+enum { FEW = 8 };
 
 struct sw_map {
     struct sw_arena *arena;
@@ -15,7 +15,6 @@ struct sw_map {
     uint32_t *index; /* entry number + 1, or 0; NULL while there are few */
     uint32_t index_mask;
     bool sorted;
-    struct sw_reads *reads; /* NULL: not watched */
 };
 
 uint32_t sw_name_hash(const char *s, size_t len)
@@ -83,32 +82,10 @@ static struct sw_entry *find(const struct sw_map *map, const char *key, size_t l
     return NULL;
 }
 
-void sw_map_watch(struct sw_map *map, struct sw_reads *reads)
-{
-    if (map)
-        map->reads = reads;
-}
-
-void sw_reads_note(struct sw_reads *reads, const char *name, size_t len)
-{
-    if (reads->names->n < MOST_READS)
-        sw_map_set(reads->names, name, len, sw_value_bool(true));
-    else
-        reads->all = true;
-}
-
-static void note_all(const struct sw_map *map)
-{
-    if (map && map->reads)
-        map->reads->all = true;
-}
-
 struct sw_value *sw_map_find_hashed(const struct sw_map *map, const char *key, size_t key_len,
                                     uint32_t hash)
 {
     struct sw_entry *e = map ? find(map, key, key_len, hash) : NULL;
-    if (map && map->reads && !find(map->reads->names, key, key_len, hash))
-        sw_reads_note(map->reads, key, key_len);
     return e ? &e->value : NULL;
 }
 
@@ -184,7 +161,6 @@ bool sw_map_remove(struct sw_map *map, const char *key, size_t key_len)
 
 size_t sw_map_count(const struct sw_map *map)
 {
-    note_all(map);
     return map ? map->n : 0;
 }
 
@@ -198,7 +174,6 @@ const struct sw_entry *sw_map_sorted(struct sw_map *map)
 {
     if (!map)
         return NULL;
-    note_all(map);
     if (!map->sorted) {
         qsort(map->entries, map->n, sizeof *map->entries, by_key);
         map->sorted = true;
@@ -215,7 +190,6 @@ struct sw_arena *sw_map_arena(const struct sw_map *map)
 struct sw_map *sw_map_copy(struct sw_arena *arena, const struct sw_map *map)
 {
     struct sw_map *copy = sw_map_new(arena);
-    note_all(map);
     size_t with_index = sizeof *copy->entries + 4 * sizeof *copy->index; /* bytes of an entry */
     if (!map || map->n == 0 || !sw_arena_has_room(arena, map->n * with_index))
         return copy;

@@ -153,25 +153,13 @@ bool sw_value_is_nil_ref(struct sw_value v)
     return sw_kind(v) == SW_K_MAP && !v.as.map;
 }
 
-/* More of the list @v is read than whether it has a name. */
-static void note_all(struct sw_value v)
-{
-    if (v.as.list->reads)
-        v.as.list->reads->all = true;
-}
-
 size_t sw_value_len(struct sw_value v)
 {
     switch (sw_kind(v)) {
     case SW_K_STRING:
         return v.len;
     case SW_K_SLICE:
-        if (v.type == SW_T_BYTES)
-            return v.len;
-        if (!v.as.list)
-            return 0;
-        note_all(v);
-        return v.as.list->n;
+        return v.type == SW_T_BYTES ? v.len : v.as.list ? v.as.list->n : 0;
     case SW_K_MAP:
         return sw_map_count(v.as.map);
     default:
@@ -183,7 +171,6 @@ struct sw_value sw_value_at(struct sw_value v, size_t i)
 {
     if (v.type == SW_T_BYTES)
         return (struct sw_value){ .type = SW_T_UINT8, .as.u = (unsigned char)v.as.s[i] };
-    note_all(v);
     return v.as.list->items[i];
 }
 

@@ -171,12 +171,6 @@ const char *sw_value_print(struct sw_arena *arena, struct sw_value v);
 /** Follow a dotted path ("a.b.c") through maps. @return the value, or invalid. */
 struct sw_value sw_value_path(struct sw_value v, const char *dotted);
 
-/** What is read of a map, or of a list of names, that may be another one at another time. */
-struct sw_reads {
-    struct sw_map *names; /* the keys that were asked for, whether they were there or not */
-    bool all;             /* more than that: it was counted, ranged over, compared or copied */
-};
-
 /* ---- lists ---- */
 
 /** A growing list of values. */
@@ -185,7 +179,6 @@ struct sw_list {
     size_t n;
     size_t cap;
     struct sw_arena *arena;
-    struct sw_reads *reads; /* noted by sw_value_len(), sw_value_at() and methods; NULL: nowhere */
 };
 
 /** An empty list in @arena with room for @cap values. */
@@ -224,9 +217,5 @@ size_t sw_map_count(const struct sw_map *map);
 /** All entries in the byte order of their keys, as Go prints and ranges over maps; borrowed until
  * the map changes. */
 const struct sw_entry *sw_map_sorted(struct sw_map *map);
-/** @name was asked for. */
-void sw_reads_note(struct sw_reads *reads, const char *name, size_t len);
-/** Note in @reads, which lives as long as the map, what is read of it from now on. */
-void sw_map_watch(struct sw_map *map, struct sw_reads *reads);
 /** The arena of the map. */
 struct sw_arena *sw_map_arena(const struct sw_map *map);

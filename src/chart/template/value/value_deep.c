@@ -22,9 +22,8 @@ static bool copy(const struct copier *k, struct sw_value *v, int depth)
     if (v->type == SW_T_STRING && k->strings)
         *v = sw_value_str(k->arena, v->as.s, v->len);
     if (sw_value_is_list(*v) && v->as.list) {
-        const size_t n = sw_value_len(*v);
-        struct sw_list *list = sw_list_new(k->arena, n);
-        for (size_t i = 0; i < n; i++) {
+        struct sw_list *list = sw_list_new(k->arena, v->as.list->n);
+        for (size_t i = 0; i < v->as.list->n; i++) {
             struct sw_value item = v->as.list->items[i];
             if (!copy(k, &item, depth + 1))
                 return false;

@@ -279,7 +279,7 @@ void module_next_state(struct module *m)
     }
     struct sw_render_env env = core_render_env(m->c, m->name, module_namespace(m), m->values);
     int rc = sw_renderer_render(m->recipe, module_wait(m, module_next_state), &env, m->at_state,
-                                &m->rendered, NULL, &err);
+                                &m->rendered, &err);
     if (rc == SW_PENDING)
         return;
     sw_render_wait_free(SW_TAKE(m->wait));

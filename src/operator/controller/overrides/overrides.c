@@ -33,12 +33,6 @@ static int hook_env(struct resource *r, struct render *w, struct json_object *do
     return 0;
 }
 
-/* Each plan begins to note anew which overrides are used. */
-static bool renders_anew(const struct resource *r, size_t state SW_UNUSED)
-{
-    return sw_json_find(r->doc, "spec", "overrides", NULL);
-}
-
 /* Report overrides that match no object once all is rendered: most likely they are misspelt. */
 static void report_unused(struct resource *r)
 {
@@ -68,7 +62,6 @@ const struct capability capability_overrides = {
     .resource_size = sizeof(struct overrides),
     .validate = validate,
     .planned = planned,
-    .renders_anew = renders_anew,
     .hook_env = hook_env,
     .stepped = report_unused,
     .resource_close = resource_close,

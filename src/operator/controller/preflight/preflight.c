@@ -143,8 +143,7 @@ static int render_for(struct validation *v, struct resource *r, struct sw_render
         v->lookups = lookups_new(r, on_rendered, v);
     v->rendered = r;
     struct sw_render_env env = resource_render_env(r, -1, values, v->lookups);
-    return sw_renderer_render(r->renderer, lookups_wait(v->lookups), &env, SW_ALL_STATES, out, NULL,
-                              err);
+    return sw_renderer_render(r->renderer, lookups_wait(v->lookups), &env, SW_ALL_STATES, out, err);
 }
 
 static void on_rendered(void *arg)

@@ -524,12 +524,6 @@ static void add_revision(struct resource *r, struct json_object *all)
         sw_json_set(all, json_object_new_boolean(true), "rollback", NULL);
 }
 
-/* Which content a state has is decided in its render. */
-static bool renders_anew(const struct resource *r, size_t state SW_UNUSED)
-{
-    return rollback_of(r);
-}
-
 static unsigned extra_hooks(const struct resource *r)
 {
     return rollback_of(r) ? SW_HOOK_PRE_ROLLBACK | SW_HOOK_POST_ROLLBACK : 0;
@@ -540,7 +534,6 @@ const struct capability capability_rollback = {
     .summary = "spec.rollback: a state that fails goes back to what it was ready with",
     .plan_ready = plan_ready,
     .add_revision = add_revision,
-    .renders_anew = renders_anew,
     .extra_hooks = extra_hooks,
     .rendered = rendered,
     .is_rolled_back = is_rolled_back,

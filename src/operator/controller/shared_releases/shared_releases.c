@@ -570,29 +570,6 @@ static int state_rendered(struct resource *r, struct render *w, int state, struc
     return 0;
 }
 
-/* The release that @state is of, or whose objects it has; NULL: none. */
-static struct shared_release *of_state(const struct resource *r, size_t state)
-{
-    const char *shared = sw_state_shared(&r->plan->states[state]);
-    return shared ? find(r, shared) : NULL;
-}
-
-/* A render asks whose it is, and notes that the state has some of it. */
-static bool renders_anew(const struct resource *r, size_t state)
-{
-    const struct shared_release *p = of_state(r, state);
-    return p && !(is_owned(p) && sw_json_bool(p->states, false, r->plan->states[state].name, NULL));
-}
-
-/* All that a state of a release of its own has is of that release. */
-static int may_render(struct resource *r, struct render *w, size_t state, struct sw_err *err)
-{
-    struct shared_release *p = r->plan->states[state].release ? of_state(r, state) : NULL;
-    struct json_object *entry = p ? shared_find(r->c, p->name) : NULL;
-    bool is_used = p && (is_owned(p) || (entry && sw_shared_is_used_by(entry, r->uid)));
-    return !p || is_used ? 0 : claim(r, w, p, err);
-}
-
 /* What is over may be written. */
 static void stepped(struct resource *r)
 {
@@ -643,8 +620,6 @@ const struct capability capability_shared_releases = {
     .begin = begin,
     .fill_spec = fill_spec,
     .add_values = add_values,
-    .renders_anew = renders_anew,
-    .may_render = may_render,
     .object_rendered = object_rendered,
     .state_rendered = state_rendered,
     .stepped = stepped,

@@ -108,7 +108,6 @@ char *sw_action_json(const struct sw_action *action, bool brief)
     put_number(out, "serial", (int64_t)action->serial);
     put_text(out, "state", action->state);
     put_text(out, "variant", action->variant);
-    put_number(out, "anew", action->anew);
     put_key(out, &action->key, "kind");
     put_number(out, "watch", (int64_t)action->watch);
     if (action->kind == SW_ACT_WATCH)
@@ -315,7 +314,6 @@ static struct json_object *event_doc(const struct sw_recording *recording, const
     put_number(out, "node", e->node);
     put_number(out, "code", e->code);
     put_text(out, "message", e->message);
-    put_number(out, "unchanged", e->unchanged);
     if (e->text) {
         SW_AUTO_CHARS *text = sw_strdup(e->text);
         sw_redact_text(text);

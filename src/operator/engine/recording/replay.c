@@ -284,7 +284,6 @@ static int read_event(const struct replay *p, struct json_object *doc, struct bo
         .code = (int)number_at(doc, "code"),
         .message = text_at(doc, "message"),
         .text = text_at(doc, "text"),
-        .unchanged = number_at(doc, "unchanged"),
     };
     bool of_node = kind == SW_EV_NODE || kind == SW_EV_LABELED;
     bool of_object = kind == SW_EV_OBSERVED || kind == SW_EV_APPLIED || kind == SW_EV_DELETED ||
