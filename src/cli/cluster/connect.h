@@ -75,9 +75,8 @@ struct sw_connection {
  * @return 0 | as sw_kubeconfig_load(), sw_kube_new(), sw_emulator_open() */
 int sw_connection_init(struct sw_connection *conn, const char *command,
                        const struct sw_connect_opts *opts, struct sw_err *err) SW_CHECKED;
-/** Say what failed, as sw_cli_fail() does. @return its status; SW_EXIT_TIMEOUT where the time
- * limit,
- * @end_ms, was over before the server answered */
+/** Say what failed, as sw_cli_fail() does. @return its status; SW_EXIT_TIMEOUT where @end_ms was
+ * over before the server answered */
 int sw_connection_fail(const struct sw_connection *conn, const struct sw_err *err);
 /** Has a request to the API server had no answer for 2 s? */
 bool sw_connection_is_silent(const struct sw_connection *conn);

@@ -494,11 +494,9 @@ struct json_object *sw_explain(struct sw_connection *conn, struct json_object *r
     struct json_object *states = sw_json_get(status, "states");
     (void)sw_inventory_of(status);
     const char *text = sw_json_str(status, "no controller has looked at it yet", "state", NULL);
-    const bool is_paused = sw_report_is_paused(resource) &&
-                           !sw_json_find(resource, "metadata", "deletionTimestamp", NULL);
-    const bool is_going = sw_report_uninstalling(resource),
-               is_behind = is_going || sw_report_is_outdated(resource);
     const struct sw_report report = sw_report_of(resource);
+    const bool is_paused = report.is_paused && !report.is_deleting, is_going = report.uninstalling,
+               is_behind = is_going || report.is_outdated;
     SW_AUTO_CHARS *behind = is_behind ? sw_report_trouble(&report) : NULL;
     const char *is = is_paused                         ? "Paused"
                      : is_going                        ? "Deleting"

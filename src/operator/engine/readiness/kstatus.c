@@ -127,10 +127,10 @@ static void deployment(struct json_object *live, struct sw_readiness *out)
     if (is_unprocessed(live, out))
         return;
     const bool is_late = sw_streq(sw_json_str(progressing, "", "reason", NULL),
-                                  "ProgressDeadlineExceeded");
-    if (is_late || condition_is(live, "ReplicaFailure", "True")) { /* why no pod can be made */
-        const bool is_why = condition_is(live, "ReplicaFailure", "True");
-        say_condition(live, is_why ? "ReplicaFailure" : "Progressing",
+                                  "ProgressDeadlineExceeded"),
+               has_failed = condition_is(live, "ReplicaFailure", "True");
+    if (is_late || has_failed) { /* the latter says why no pod can be made */
+        say_condition(live, has_failed ? "ReplicaFailure" : "Progressing",
                       is_late ? SW_READINESS_FAILED : SW_READINESS_WAITING, out);
         return;
     }
