@@ -335,6 +335,18 @@ int sw_preview_each(struct sw_preview *preview, sw_preview_fn *each, void *arg, 
     return rc;
 }
 
+/* The recipe's Namespace @doc is the one that slipway makes for the resource. */
+static void add_own_annotations(struct json_object *doc)
+{
+    SW_AUTO_JSON *own = sw_namespace_new(sw_obj_name(doc));
+    json_object_object_foreach(sw_json_find(own, "metadata", "annotations", NULL), key, value)
+    {
+        if (!sw_obj_annotation(doc, key))
+            sw_json_set_str(doc, json_object_get_string(value), "metadata", "annotations", key,
+                            NULL);
+    }
+}
+
 int sw_preview_object(struct sw_preview *preview, const struct sw_preview_pass *pass,
                       const struct sw_manifest *manifest, struct json_object **doc,
                       const struct sw_kind **kind, struct sw_err *err)
@@ -355,6 +367,8 @@ int sw_preview_object(struct sw_preview *preview, const struct sw_preview_pass *
         .mirror = preview->mirror,
         .values = pass->values,
     };
+    if (sw_streq(sw_obj_kind(made), "Namespace") && sw_streq(sw_obj_name(made), preview->ns))
+        add_own_annotations(made);
     int rc = sw_hooks_apply(made, &env, err);
     if (rc < 0)
         return rc;

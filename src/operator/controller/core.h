@@ -349,8 +349,6 @@ enum render_add {
     RENDER_WITH_HOOK_ENV = 2, /* hook_env() of the rows is called */
 };
 
-/** The namespace @name as the operator makes one, before the manifest hooks; the caller's. */
-struct json_object *core_namespace(const char *name);
 /** The resource that is rendered. */
 struct resource *render_resource(const struct render *w);
 /** The group that the whole state is rendered for; NULL: for all nodes. */

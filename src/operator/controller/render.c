@@ -389,23 +389,11 @@ static int render_one(struct render *w, int state, struct sw_err *err)
 /* ---- the namespace, before all -----------------------------------------------------------------
  */
 
-struct json_object *core_namespace(const char *name)
-{
-    struct json_object *doc = json_object_new_object();
-    sw_json_set_str(doc, "v1", "apiVersion", NULL);
-    sw_json_set_str(doc, "Namespace", "kind", NULL);
-    sw_json_set_str(doc, name, "metadata", "name", NULL);
-    sw_json_set_str(doc, "true", "metadata", "annotations", SW_SRO_PREFIX "wait", NULL);
-    sw_json_set_str(doc, "true", "metadata", "annotations", "openshift.io/cluster-monitoring",
-                    NULL);
-    return doc;
-}
-
 /* A namespace that exists already is used as it is: the engine does not take it over. */
 static int render_namespace(struct render *w, struct sw_err *err)
 {
     const char *ns = resource_namespace(w->r);
-    SW_AUTO_JSON *doc = core_namespace(ns);
+    SW_AUTO_JSON *doc = sw_namespace_new(ns);
     if (sw_obj_annotation(w->r->doc, "slipway.dev/das-owner")) /* who it is for is in it */
         sw_json_set_str(doc, "keep", "metadata", "annotations", "helm.sh/resource-policy", NULL);
     int rc = sw_hooks_apply(doc, &(struct sw_hook_env){ .resource = w->r->doc, .ns = ns }, err);

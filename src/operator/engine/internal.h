@@ -138,13 +138,15 @@ struct object {
     struct sw_placement *grace_placement; /* with @grace_label: @placement with what that allows */
 
     /* as recorded in the resource's status */
-    uint64_t listed_in; /* serial of the first status that lists it; 0: none yet */
-    bool recorded;      /* that status was written */
-    char *our_uid;      /* of the object that slipway created or took over, or NULL */
-    char *wanted_by;    /* a later state renders it, too: its name; NULL: none does */
-    bool adopted;       /* taken over from another owner: not deleted */
-    bool keep;          /* helm.sh/resource-policy: keep */
-    uint64_t done_hash; /* it ran to completion, or its dry run passed, with this content */
+    uint64_t listed_in;        /* serial of the first status that lists it; 0: none yet */
+    bool recorded;             /* that status was written */
+    char *our_uid;             /* of the object that slipway created or took over, or NULL */
+    char *wanted_by;           /* a later state renders it, too: its name; NULL: none does */
+    struct json_object *added; /* Namespace: the labels and annotations of wanted_by's; or NULL */
+    char *added_by;            /* with it: the variant of wanted_by that rendered them */
+    bool adopted;              /* taken over from another owner: not deleted */
+    bool keep;                 /* helm.sh/resource-policy: keep */
+    uint64_t done_hash;        /* it ran to completion, or its dry run passed, with this content */
     uint64_t fingerprint, fingerprint_of; /* drift.c's, after applying content @fingerprint_of */
 
     /* as the cluster has it */
@@ -723,6 +725,24 @@ void object_assess(struct sw_engine *e, struct object *o);
 /** @live is the object as just applied; NULL: its next document will be. */
 void object_set_fingerprint(struct object *o, struct json_object *live);
 
+/* ---- namespace.c -------------------------------------------------------------------------------
+ */
+
+/** @v of @s renders @doc of @o, which an earlier state has: the labels and annotations of a
+ * Namespace are added there, and that state is rendered again where they are others than before. */
+void namespace_add(struct sw_engine *e, struct object *o, const struct state *s,
+                   const struct variant *v, struct json_object *doc);
+
+/** Put what was added to @o into @doc, which its own state renders. */
+void namespace_put_added(const struct object *o, struct json_object *doc);
+
+/** @event is a render of @v of @s: it adds no more to Namespaces that are not in it. */
+void namespace_forget_absent(struct sw_engine *e, const struct state *s, const struct variant *v,
+                             const struct sw_event *event);
+
+/** States that are not listed any more add nothing. */
+void namespace_forget_unlisted(struct sw_engine *e);
+
 /* ---- rendered.c --------------------------------------------------------------------------------
  */
 
@@ -890,6 +910,8 @@ void spec_take(struct sw_engine *e, const struct sw_spec *spec);
 void spec_refresh(struct sw_engine *e);
 /** Take a SW_EV_RENDERED or _RENDER_FAILED. */
 void spec_take_render(struct sw_engine *e, const struct sw_event *event);
+/** All variants of @s are rendered again. */
+void state_render_anew(struct sw_engine *e, struct state *s);
 /** Render all states again. */
 void spec_facts_changed(struct sw_engine *e);
 /** A node has changed: its group may have. */

@@ -171,6 +171,8 @@ static void object_free(struct object *o)
     free(o->shared);
     free(o->our_uid);
     free(o->wanted_by);
+    json_object_put(o->added);
+    free(o->added_by);
     free(o->foreign);
     free(o->missing);
     free(o->unserved_why);

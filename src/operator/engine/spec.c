@@ -150,6 +150,13 @@ static size_t place_of(struct sw_engine *e, const struct state *s)
     return SIZE_MAX;
 }
 
+void state_render_anew(struct sw_engine *e, struct state *s)
+{
+    for (size_t i = 0; s->listed && i < s->n_variants; i++)
+        s->variants[i]->stale = true;
+    state_note_change(e, s);
+}
+
 /* An object that two states render belongs to the earlier one. @return whether it is @s's now */
 static bool claim(struct sw_engine *e, struct object *o, struct state *s)
 {
@@ -160,6 +167,8 @@ static bool claim(struct sw_engine *e, struct object *o, struct state *s)
         return false;
     }
     struct state *from = o->state;
+    if (o->text && sw_streq(o->key.kind, "Namespace"))
+        state_render_anew(e, from); /* what it adds is asked for again */
     object_unlist(o);
     o->n_variants = 0;
     o->state = s;
@@ -209,8 +218,11 @@ static int take_object(struct sw_engine *e, struct state *s, struct variant *v,
     if (!*key.api_version || !*key.kind || !*key.name)
         return sw_err_set(err, SW_INVALID, "an object without apiVersion, kind or metadata.name");
     struct object *o = object_need(e, &key, s);
-    if (!claim(e, o, s))
+    if (!claim(e, o, s)) {
+        namespace_add(e, o, s, v, doc);
         return 0;
+    }
+    namespace_put_added(o, doc);
     *bytes += o->text && o->n_variants ? 0 : listed_bytes(o);
     if (*bytes > MAX_LISTED_BYTES)
         return too_many(key.kind, key.name, err);
@@ -234,11 +246,10 @@ static void offer(struct sw_engine *e, struct object *o)
 {
     struct state *heir = o->wanted_by ? state_find(e, o->wanted_by) : NULL;
     object_unrender(e, o);
-    for (size_t i = 0; heir && heir->listed && i < heir->n_variants; i++)
-        heir->variants[i]->stale = true;
     if (heir)
-        state_note_change(e, heir);
+        state_render_anew(e, heir);
     free(SW_TAKE(o->wanted_by));
+    json_object_put(SW_TAKE(o->added));
 }
 
 void spec_take_render(struct sw_engine *e, const struct sw_event *event)
@@ -264,6 +275,8 @@ void spec_take_render(struct sw_engine *e, const struct sw_event *event)
     }
     for (size_t i = 0; rc == 0 && i < event->n_objects; i++)
         rc = take_object(e, s, v, &event->objects[i], &bytes, &err);
+    if (rc == 0)
+        namespace_forget_absent(e, s, v, event);
     for (size_t i = 0; rendered && i < s->n_objects; i++)
         if (s->objects[i]->text && s->objects[i]->n_variants == 0)
             offer(e, s->objects[i]);
@@ -398,6 +411,7 @@ void spec_take(struct sw_engine *e, const struct sw_spec *spec)
     }
     if (!spec->code)
         take_states(e, spec);
+    namespace_forget_unlisted(e);
     record_inherit(e, spec->inherited, again);
     if (again)
         spec_facts_changed(e);

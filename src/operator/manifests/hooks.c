@@ -397,3 +397,15 @@ int sw_hooks_apply(struct json_object *doc, const struct sw_hook_env *env, struc
     }
     return 0;
 }
+
+struct json_object *sw_namespace_new(const char *name)
+{
+    struct json_object *doc = json_object_new_object();
+    sw_json_set_str(doc, "v1", "apiVersion", NULL);
+    sw_json_set_str(doc, "Namespace", "kind", NULL);
+    sw_json_set_str(doc, name, "metadata", "name", NULL);
+    sw_json_set_str(doc, "true", "metadata", "annotations", SW_SRO_PREFIX "wait", NULL);
+    sw_json_set_str(doc, "true", "metadata", "annotations", "openshift.io/cluster-monitoring",
+                    NULL);
+    return doc;
+}

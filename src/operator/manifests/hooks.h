@@ -97,6 +97,10 @@ bool sw_is_observed(struct json_object *doc);
 int sw_hooks_apply(struct json_object *doc, const struct sw_hook_env *env,
                    struct sw_err *err) SW_CHECKED;
 
+/** The Namespace @name as slipway makes it for a resource, before the hooks; the caller's. A
+ * recipe's own of that name adds its labels and annotations. */
+struct json_object *sw_namespace_new(const char *name);
+
 /** Check rules that were given as an option. NULL is accepted. @return 0 | SW_INVALID */
 int sw_mirror_check(const char *rules, struct sw_err *err) SW_CHECKED;
 /** The value of SW_IMAGE_MIRROR on the manifest @doc, else on @resource, else @common; NULL: there

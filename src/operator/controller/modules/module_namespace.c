@@ -21,7 +21,7 @@ static void on_made(const struct sw_kube_answer *a, void *arg)
 static void make(struct module *m, const struct sw_kind *kind)
 {
     SW_ERR(err);
-    SW_AUTO_JSON *doc = core_namespace(module_namespace(m));
+    SW_AUTO_JSON *doc = sw_namespace_new(module_namespace(m));
     int rc = sw_hooks_apply(
         doc, &(struct sw_hook_env){ .resource = m->seen, .ns = module_namespace(m) }, &err);
     if (rc < 0)

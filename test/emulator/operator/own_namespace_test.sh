@@ -1,0 +1,56 @@
+# The Namespace that a recipe has of its own, of the same name as the one that slipway makes for it.
+. test/tap.sh
+slipway=$(realpath "${SLIPWAY:-build/slipway}")
+command -v kubectl >/dev/null || { skip "a recipe's own Namespace" "no kubectl here"; plan; }
+export HOME=$tap_dir KUBECONFIG=$tap_dir/kubeconfig
+pids=
+trap 'for p in $pids; do kill "$p" 2>/dev/null; done; wait; rm -rf "$tap_dir"' EXIT
+"$slipway" emulate --kubeconfig-out "$KUBECONFIG" >"$tap_dir/emulate.log" 2>&1 &
+pids=$!
+until_ok 20 test -s "$KUBECONFIG"
+cd "$tap_dir" || exit 1
+mkdir -p demo/templates
+printf 'apiVersion: v2\nname: demo\nversion: 0.1.0\n' >demo/Chart.yaml
+printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: made}\ndata: {text: one}\n' >demo/templates/0000-made.yaml
+own() { # LEVEL: its labels and annotations, in the state after the first
+    cat >demo/templates/0100-namespace.yaml <<Y
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: demo
+  labels: {pod-security.kubernetes.io/enforce: $1}
+  annotations: {example.com/team: gpu, openshift.io/cluster-monitoring: "false"}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: second}
+data: {text: $1}
+Y
+}
+namespace() { kubectl get namespace demo -o json | jq -r "$1"; }
+level() { [ "$(namespace '.metadata.labels["pod-security.kubernetes.io/enforce"]')" = "$1" ]; }
+
+set_on() {
+    own privileged && "$slipway" run demo >said 2>&1; cat said
+    level privileged && [ "$(namespace '.metadata.annotations["example.com/team"]')" = gpu ] &&
+        [ "$(namespace '.metadata.annotations["openshift.io/cluster-monitoring"]')" = false ]
+}
+t "has the labels and annotations of the recipe" set_on
+same() { "$slipway" diff demo >said 2>&1; local rc=$?; cat said; [ $rc = 0 ]; }
+t "differs from the recipe in nothing" same
+changed() { own baseline && "$slipway" run demo >said 2>&1; cat said; level baseline; }
+t "takes a change of them" changed
+kept_right() {
+    kubectl label namespace demo pod-security.kubernetes.io/enforce=restricted --overwrite && "$slipway" run demo >said 2>&1; cat said
+    level baseline
+}
+t "has them set right again" kept_right
+dropped() {
+    rm demo/templates/0100-namespace.yaml && "$slipway" run demo >said 2>&1; cat said
+    level null && [ "$(namespace '.metadata.annotations["openshift.io/cluster-monitoring"]')" = true ] &&
+        [ "$(namespace '.status.phase')" = Active ]
+}
+t "loses them with the recipe's, and stays" dropped
+gone() { "$slipway" uninstall demo --yes >said 2>&1; cat said; ! kubectl get namespace demo 2>/dev/null; }
+t "goes with the resource" gone
+plan
