@@ -6,6 +6,7 @@
 #include "cli/cluster/leader.h"
 #include "cli/cluster/overlap.h"
 #include "cli/cluster/releases.h"
+#include "cli/cluster/requests.h"
 #include "cli/cluster/shared_releases.h"
 #include "cli/cluster/turn.h"
 #include "cli/commands/commands.h"
@@ -16,6 +17,7 @@
 #include "cli/recipe/resource.h"
 #include "cli/simulate/recorder.h"
 #include "cli/view/ci.h"
+#include "cli/view/explain.h"
 #include "cli/view/live.h"
 #include "cli/view/text.h"
 #include "data/data.h"
@@ -321,6 +323,23 @@ static void annotate(const struct run *run, const char *failure)
     (void)fprintf(stderr, "%s", line);
 }
 
+/* Ready says nothing of what is not waited for. */
+static void print_unawaited(struct run *run)
+{
+    SW_ERR(ignored);
+    SW_AUTO_JSON *resource = NULL;
+    run->conn.until_ms = sw_loop_now_ms(run->conn.loop) + LATE_FLUSH_MS;
+    SW_AUTO_CHARS *text = sw_cluster_resource(&run->conn, run->name, 0, &resource, &ignored) == 0
+                              ? sw_explain_unawaited(&run->conn, resource)
+                              : NULL;
+    if (!text)
+        return;
+    (void)fprintf(stderr, "slipway %s: %s is Ready, and does not wait for:\n", run->conn.command,
+                  run->name);
+    SW_AUTO_CHARS *broken = sw_text_break(text, sw_style_of(STDERR_FILENO).width);
+    (void)fputs(broken, stderr);
+}
+
 static void show_end(struct run *run)
 {
     struct sw_report report;
@@ -341,10 +360,12 @@ static void show_end(struct run *run)
                                                  sw_report_phase(&report));
         rc = sw_cli_print(text, strlen(text));
     }
-    if (failure)
+    if (failure) {
         print_failure(run, failure);
-    else
+    } else {
+        print_unawaited(run);
         run->exit = rc; /* Ready, but stdout could not be written */
+    }
     if (failure)
         annotate(run, failure);
     if (run->opts.artifacts)

@@ -357,6 +357,15 @@ void sw_lint_files(const struct sw_rendered *files, struct sw_problems *problems
     }
 }
 
+/* Is it asked to wait for @m? */
+static bool is_awaited(const struct lint *l, const struct sw_manifest *m)
+{
+    return sw_plan_state(l->plan, m->state)->wait_all ||
+           sw_hook_asked(m->doc, SW_SRO_PREFIX "wait") ||
+           sw_obj_annotation(m->doc, "helm.sh/readiness-success") ||
+           sw_obj_annotation(m->doc, SW_SRO_PREFIX "wait-for-logs");
+}
+
 /* Whether the state waits for any object. */
 static bool has_awaited(const struct lint *l, size_t state)
 {
@@ -365,13 +374,36 @@ static bool has_awaited(const struct lint *l, size_t state)
     for (size_t i = 0; i < sw_rendered_n_manifests(l->rendered); i++) {
         const struct sw_manifest *m = sw_rendered_manifest(l->rendered, i);
         if (m->state == state && !m->is_left_out &&
-            (sw_hook_asked(m->doc, SW_SRO_PREFIX "wait") || m->hook_events ||
-             sw_obj_annotation(m->doc, "helm.sh/readiness-success") ||
-             sw_obj_annotation(m->doc, SW_SRO_PREFIX "wait-for-logs") ||
+            (is_awaited(l, m) || m->hook_events ||
              sw_streq(sw_obj_kind(m->doc), "CustomResourceDefinition")))
             return true;
     }
     return false;
+}
+
+/* A recipe with workloads that waits for nothing is Ready whatever becomes of them. */
+static void check_waits(struct lint *l)
+{
+    const struct sw_manifest *workload = NULL;
+    for (size_t i = 0; i < sw_rendered_n_docs(l->rendered); i++) {
+        const struct sw_rendered_doc *d = sw_rendered_doc(l->rendered, i);
+        for (size_t k = 0; k < d->n_manifests; k++) {
+            const struct sw_manifest *m = sw_rendered_manifest(l->rendered, d->first_manifest + k);
+            const bool counts = !m->is_left_out && !m->hook_events;
+            if (counts && is_awaited(l, m))
+                return;
+            if (counts && !workload && sw_pod_maker_find(sw_obj_kind(m->doc))) {
+                workload = m;
+                l->doc = d;
+            }
+        }
+    }
+    if (workload)
+        WARNING_AT(
+            l, workload, "kind",
+            "%s '%s' is not waited for, nor anything else: the resource is Ready as soon as "
+            "all is applied; 'annotations: {slipway.dev/wait: all}' in Chart.yaml has it wait",
+            sw_obj_kind(workload->doc), sw_obj_name(workload->doc));
 }
 
 static void check_state(const struct lint *l, size_t state)
@@ -437,4 +469,5 @@ void sw_lint(const struct sw_plan *plan, const struct sw_rendered *rendered, con
         check_manifests(&l, sw_rendered_doc(rendered, i));
     for (size_t i = 0; i < sw_plan_n_states(plan); i++)
         check_state(&l, i);
+    check_waits(&l);
 }

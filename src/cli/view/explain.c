@@ -12,6 +12,7 @@
 #include "data/data.h"
 #include "operator/engine/readiness/gate.h"
 #include "operator/engine/readiness/pod.h"
+#include "operator/engine/readiness/pod_maker.h"
 #include "operator/inventory/inventory.h"
 
 enum {
@@ -20,6 +21,9 @@ enum {
     LOG_LINES = 10,  /* of a container that has ended */
     RETRIES = 3,
 };
+
+#define UNAWAITED_HINT                                                                             \
+    "with 'annotations: {slipway.dev/wait: all}' in Chart.yaml the state is Ready when they are"
 
 /* ---- links of the chain ------------------------------------------------------------------------
  */
@@ -462,6 +466,67 @@ static void explain_state(struct sw_connection *conn, struct json_object *status
     add(chain, link);
 }
 
+/* Why the workload @item of the inventory, which its state need not wait for, is not ready; heap.
+ * NULL: it is ready, it is no workload, or it could not be read. */
+static char *unawaited_why(struct sw_connection *conn, struct json_object *item)
+{
+    SW_ERR(ignored);
+    SW_READINESS(readiness);
+    SW_AUTO_JSON *live = NULL;
+    const char *kind = sw_json_str(item, "", "kind", NULL);
+    const struct sw_request_opts opts = { .retries = RETRIES };
+    if (sw_json_bool(item, false, "done", NULL) || !sw_pod_maker_find(kind) ||
+        sw_cluster_find(conn, sw_json_str(item, "", "apiVersion", NULL), kind,
+                        sw_json_str(item, "", "namespace", NULL),
+                        sw_json_str(item, "", "name", NULL), &opts, &live, &ignored) < 0)
+        return NULL;
+    sw_kstatus(live, &readiness);
+    return readiness.kind == SW_READINESS_READY ? NULL
+                                                : sw_strdup(sw_text_or(readiness.message, ""));
+}
+
+/* A state is Ready that does not wait for all of its workloads: those that are not ready now. */
+static void explain_unawaited(struct sw_connection *conn, struct json_object *status,
+                              struct json_object *state, struct json_object *chain)
+{
+    const char *name = sw_json_str(state, "", "name", NULL);
+    SW_AUTO_CHARS *what = sw_printf("state %s", name);
+    SW_AUTO_JSON *link = link_new("Ready", what);
+    struct json_object *inventory = sw_inventory_of(status);
+    for (size_t i = 0; i < sw_json_len(inventory); i++) {
+        struct json_object *item = sw_json_at(inventory, i);
+        if (!sw_streq(sw_json_str(item, "", "state", NULL), name))
+            continue;
+        SW_AUTO_CHARS *why = unawaited_why(conn, item);
+        if (why)
+            explain_object(conn, item, state, link);
+    }
+    if (!sw_json_len(sw_json_get(link, "because")))
+        return;
+    set(link, "why", "these objects are applied, and not waited for");
+    set(link, "hint", UNAWAITED_HINT);
+    add(chain, SW_TAKE(link));
+}
+
+char *sw_explain_unawaited(struct sw_connection *conn, struct json_object *resource)
+{
+    struct json_object *inventory = sw_inventory_of(sw_json_get(resource, "status"));
+    char *text = NULL;
+    for (size_t i = 0; i < sw_json_len(inventory); i++) {
+        struct json_object *item = sw_json_at(inventory, i);
+        SW_AUTO_CHARS *why = unawaited_why(conn, item);
+        if (!why)
+            continue;
+        text = text ? text : sw_strdup("");
+        sw_append(&text, "  %s %s/%s%s%.*s\n", sw_json_str(item, "", "kind", NULL),
+                  sw_json_str(item, "", "namespace", NULL), sw_json_str(item, "", "name", NULL),
+                  *why ? ": " : "", (int)strcspn(why, "\n"), why);
+    }
+    if (text)
+        sw_append(&text, "  hint: %s\n", UNAWAITED_HINT);
+    return text;
+}
+
 /* The nodes without the new driver, and what each waits for. */
 static void explain_upgrade(struct json_object *status, struct json_object *chain)
 {
@@ -534,6 +599,8 @@ struct json_object *sw_explain(struct sw_connection *conn, struct json_object *r
             SW_AUTO_CHARS *name = sw_printf("state %s", sw_json_str(s, "", "name", NULL));
             add_message(chain, "Ready", name, note);
         }
+        if (!state && is_ready && sw_streq(is, "Ready"))
+            explain_unawaited(conn, status, s, chain);
     }
     return chain;
 }

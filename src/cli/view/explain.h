@@ -14,6 +14,10 @@ struct sw_style;
 struct json_object *sw_explain(struct sw_connection *conn, struct json_object *resource,
                                const char *state);
 
+/** The workloads of @resource, which is Ready, that it does not wait for and that are not ready: a
+ * line each with why not, then a hint. Heap; NULL: there are none, or it could not be read. */
+char *sw_explain_unawaited(struct sw_connection *conn, struct json_object *resource);
+
 /** The chain for people, a line a link, indented; no line is cut. @now_ms: since the epoch. Heap.
  */
 char *sw_explain_text(struct json_object *chain, const struct sw_style *style, int64_t now_ms);

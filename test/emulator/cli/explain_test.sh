@@ -90,6 +90,17 @@ is_ready() {
     "$slipway" run charts/example/simple-kmod --timeout 60s && explains simple-kmod '^SpecialResource simple-kmod  Ready'
 }
 
+unawaited() { # SRO's way: what asks for nothing is Ready when it is applied
+    mkdir -p "$tap_dir/plain/templates" && printf 'apiVersion: v2\nname: plain\nversion: 0.1.0\n' >"$tap_dir/plain/Chart.yaml"
+    printf 'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: it}\nspec:\n  selector: {matchLabels: {app: it}}\n  template:\n    metadata: {labels: {app: it}}\n    spec: {nodeSelector: {no: such}, containers: [{name: main, image: ubi9}]}\n' >"$tap_dir/plain/templates/it.yaml"
+    "$slipway" run "$tap_dir/plain" --timeout 20s 2>"$tap_dir/e" || return 1
+    cat "$tap_dir/e"
+    grep -q '^slipway run: plain is Ready, and does not wait for:$' "$tap_dir/e" && grep -q '^  Deployment plain/it: 0 of 1 pods' "$tap_dir/e" &&
+        grep -q "^  hint: with 'annotations: {slipway.dev/wait: all}' in Chart.yaml" "$tap_dir/e" &&
+        explains plain '^SpecialResource plain  Ready' 'state plain  Ready: these objects are applied, and not waited for' 'Deployment plain/it' \
+            'Pod plain/it-.*nodes are available'
+}
+
 one_state() {
     "$slipway" explain simple-kmod 0000 >"$tap_dir/o" && grep -q 'state 0000  Ready' "$tap_dir/o" &&
         ! grep -q 'state 1000' "$tap_dir/o"
@@ -120,6 +131,7 @@ t "a DaemonSet is explained by its pods" unpulled
 t "a pod that fits nowhere is explained by what is missing" unplaced
 t "what cannot be deleted is explained by its finalizers" held
 t "a resource that is Ready is said to be" is_ready
+t "of a resource that is Ready, what it does not wait for and that is not ready" unawaited
 t "one state alone can be asked for" one_state
 t "with -o json the chain is one document" as_json
 t "an unknown resource, an unknown state and none are refused" refuses

@@ -33,7 +33,7 @@ t "a type in a chart of apiVersion v1" old
 of_template() { # CODE LEVEL TEXT MESSAGE [ARGS...]
     local code=$1 level=$2 text=$3 message=$4
     shift 4
-    chart '' && template "$text" && says "$code" "c/templates/a.yaml:[0-9]*: $level: $message" "$@"
+    chart 'annotations: {slipway.dev/wait: all}\n' && template "$text" && says "$code" "c/templates/a.yaml:[0-9]*: $level: $message" "$@"
 }
 pdb='apiVersion: policy/v1beta1\nkind: PodDisruptionBudget\nmetadata: {name: a}\n'
 gone='policy/v1beta1 PodDisruptionBudget is deprecated in v1.21+, unavailable in v1.25+; use policy/v1 PodDisruptionBudget'

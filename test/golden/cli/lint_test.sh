@@ -220,6 +220,7 @@ YAML
 slips/templates/d.yaml:5: error: metadata.labels.app: expected text, found a number; put it in quotes
 slips/templates/d.yaml:12: error: spec.template.spec.containers[0].volumeMount: there is no such field; is it 'volumeMounts'?
 slips/templates/d.yaml:19: error: metadata.lables: there is no such field; is it 'labels'?
+slips/templates/d.yaml:2: warning: DaemonSet 'd' is not waited for, nor anything else: the resource is Ready as soon as all is applied; 'annotations: {slipway.dev/wait: all}' in Chart.yaml has it wait
 slips/templates/d.yaml:1: error: a DaemonSet must contain matchLabels or matchExpressions, and "d" does not
 WANT
 }
@@ -483,4 +484,17 @@ hook_of_helm_2() { # told once, as helm lint tells it
     [ "$(grep -c 'crd-install' "$tap_dir/o")" = 1 ] || { cat "$tap_dir/o"; false; }
 }
 t "Helm 2's crd-install is told once" hook_of_helm_2
+waits_for_nothing() {
+    local c=$tap_dir/nothing deployment='apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: %s}\nspec:\n  selector: {matchLabels: {a: b}}\n  template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: "a:1"}]}}\n'
+    mkdir -p "$c/templates"
+    printf 'apiVersion: v2\nname: nothing\nversion: 0.1.0\n' >"$c/Chart.yaml"
+    printf "$deployment" a >"$c/templates/a.yaml"
+    (cd "$tap_dir" && "$slipway" lint nothing) >"$tap_dir/o"
+    cat "$tap_dir/o"
+    [ "$(wc -l <"$tap_dir/o")" = 1 ] && grep -q "^nothing/templates/a.yaml:2: warning: Deployment 'a' is not waited for, nor anything else" "$tap_dir/o" || return 1
+    printf "$deployment" 'b, annotations: {specialresource.openshift.io/wait: "true"}' >"$c/templates/b.yaml"
+    ! "$slipway" lint "$c" | grep . || return 1
+    rm "$c/templates/b.yaml" && printf 'annotations: {slipway.dev/wait: all}\n' >>"$c/Chart.yaml" && ! "$slipway" lint "$c" | grep .
+}
+t "workloads, and nothing that is waited for" waits_for_nothing
 plan
