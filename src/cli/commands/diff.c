@@ -10,6 +10,7 @@
 #include "cli/recipe/preview.h"
 #include "cli/recipe/recipe_flags.h"
 #include "data/data.h"
+#include "operator/engine/owner.h"
 
 /* As diff(1). */
 enum { NO_CHANGE = 0, SOME_CHANGE = 1, TROUBLE = 2 };
@@ -53,8 +54,20 @@ static void mask_values(struct json_object *doc, const char *field, struct json_
     json_object_object_add(doc, field, masked);
 }
 
-/* @live: NULL if the object does not exist. Both are changed. */
-static void compare(struct work *w, struct json_object *live, struct json_object *wanted)
+/* Lines that no patch has. */
+static void print_comment(const struct work *w, const char *text)
+{
+    for (const char *end; *text; text = end + (*end == '\n')) {
+        end = text + strcspn(text, "\n");
+        (void)printf("%s# %.*s%s\n", w->colours ? "\033[33m" : "", (int)(end - text), text,
+                     w->colours ? "\033[0m" : "");
+    }
+}
+
+/* @live: NULL if the object does not exist. Both are changed. @comment: what is said above a
+ * difference; NULL: nothing. */
+static void compare(struct work *w, struct json_object *live, struct json_object *wanted,
+                    const char *comment)
 {
     static const char *const secret_fields[] = { "data", "stringData" };
     static const struct {
@@ -79,6 +92,8 @@ static void compare(struct work *w, struct json_object *live, struct json_object
     SW_AUTO_CHARS *to = sw_printf("%s (applied)", what);
     SW_AUTO_CHARS *diff = sw_diff(before, after, from, to);
     w->changed = w->changed || diff;
+    if (diff && comment)
+        print_comment(w, comment);
     for (const char *line = diff; line && *line;) {
         size_t len = strcspn(line, "\n"), i = 0;
         while (!sw_starts_with(line, colours[i].start))
@@ -100,6 +115,15 @@ static void report_failure(struct work *w, const struct sw_manifest *m, const ch
     w->failed = true;
 }
 
+/* A Namespace or CRD of somebody else's is used as it is. */
+static void print_borrowed(const struct work *w, const struct sw_preview_change *change)
+{
+    SW_AUTO_CHARS *text = sw_printf("%s %s %s: it is used as it is, and never written",
+                                    sw_obj_kind(change->live), sw_obj_name(change->live),
+                                    change->foreign);
+    print_comment(w, text);
+}
+
 /* A sw_preview_fn. */
 static int diff_object(struct sw_preview *preview, const struct sw_preview_pass *pass,
                        const struct sw_manifest *m, void *arg, struct sw_err *err SW_UNUSED)
@@ -114,7 +138,10 @@ static int diff_object(struct sw_preview *preview, const struct sw_preview_pass 
         if (!change.is_served)
             (void)fprintf(stderr, "slipway diff: %s:%d: %s %s is not served yet\n", m->path,
                           m->line, sw_obj_api_version(change.wanted), sw_obj_kind(change.wanted));
-        compare(w, change.live, change.wanted);
+        if (change.foreign && sw_owner_borrows(change.live))
+            print_borrowed(w, &change);
+        else
+            compare(w, change.live, change.wanted, change.foreign ? change.foreign : change.taken);
     }
     sw_preview_change_done(&change);
     w->gave_up = rc == SW_UNAVAILABLE || rc == SW_CANCELED;
@@ -122,12 +149,13 @@ static int diff_object(struct sw_preview *preview, const struct sw_preview_pass 
 }
 
 /* What is not applied since another one owns it, as lines that no patch has. */
-static void print_shared(const struct sw_preview *preview)
+static void print_shared(const struct work *w)
 {
+    const struct sw_preview *preview = &w->preview;
     SW_AUTO_JSON *shared = sw_preview_shared(preview);
     for (size_t i = 0; i < sw_json_len(shared); i++) {
         SW_AUTO_CHARS *line = sw_shared_release_line(sw_json_at(shared, i));
-        (void)printf("# %s\n", line);
+        print_comment(w, line);
     }
 }
 
@@ -147,7 +175,7 @@ static int execute(const struct sw_call *call)
         rc = sw_preview_init(&w.preview, "diff", &w.opts.recipe, &w.opts.connect, rest.items[0], 0,
                              &err);
         if (rc == 0)
-            print_shared(&w.preview);
+            print_shared(&w);
         if (rc == 0)
             rc = sw_preview_each(&w.preview, diff_object, &w, &err);
         bool failed = w.failed || fflush(stdout) != 0 || ferror(stdout);

@@ -817,15 +817,16 @@ static void run_done(struct run *run)
 {
     sw_live_close(run->live);
     sw_install_cancel(run->install);
-    sw_controller_close(run->controller);
-    sw_turn_close(run->turn);
-    sw_recorder_close(run->recorder);
+    /* before the controller, which they ask: what follows sends requests, and runs the loop */
     sw_timer_free(run->frame_timer);
     sw_timer_free(run->timeout_timer);
-    free(run->trouble);
     sw_timer_free(run->check_timer);
     sw_timer_free(run->flush_timer);
     sw_timer_free(run->beat_timer);
+    sw_controller_close(run->controller);
+    sw_turn_close(run->turn);
+    sw_recorder_close(run->recorder);
+    free(run->trouble);
     sw_connection_done(&run->conn);
     json_object_put(run->resource);
     json_object_put(run->kinds);

@@ -385,6 +385,7 @@ void sw_preview_change_done(struct sw_preview_change *change)
     json_object_put(change->live);
     json_object_put(change->wanted);
     free(change->foreign);
+    free(change->taken);
     *change = (struct sw_preview_change){ 0 };
 }
 
@@ -478,6 +479,7 @@ int sw_preview_apply(struct sw_preview *preview, const struct sw_preview_pass *p
     if (is_new && rc == SW_NOTFOUND)
         rc = 0; /* it has run, or its namespace does not exist either */
     if (applied) {
+        c.taken = inherited ? NULL : preview_fields_taken(c.live, applied);
         json_object_put(c.wanted);
         c.wanted = inherited && !c.is_left ? without_dropped(preview, kind, c.live, applied)
                                            : SW_TAKE(applied);

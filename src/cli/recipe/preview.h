@@ -95,7 +95,8 @@ struct sw_preview_change {
     bool is_served;             /* the server knows the kind */
     char *foreign;              /* why the controller does not write it: it is somebody else's; or
                                    NULL. Owned */
-    bool has_run;               /* a hook that was deleted after it had run: nothing is done */
+    char *taken;  /* fields that other managers have set and lose: a line each; or NULL. Owned */
+    bool has_run; /* a hook that was deleted after it had run: nothing is done */
 };
 void sw_preview_change_done(struct sw_preview_change *change);
 /** Apply @manifest as a dry run, as the controller would apply it. @change, zeroed: on failure it

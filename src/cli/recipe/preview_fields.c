@@ -94,3 +94,52 @@ bool preview_fields_drop(struct json_object *applied)
     (void)sw_json_del(theirs, "f:status", NULL);
     return drop(applied, theirs, rest);
 }
+
+/* ---- what is taken from others ------------------------------------------------------------------
+ */
+
+/* Add the paths of what is in @before and not in @after to @paths, comma separated. @at: the path
+ * so far, as Kubernetes' own messages write it. */
+static void add_lost(struct json_object *before, struct json_object *after, const char *at,
+                     char **paths)
+{
+    json_object_object_foreach(before, element, set)
+    {
+        const char *name = element + strlen("f:");
+        struct json_object *left = sw_json_get(after, element);
+        if (sw_streq(element, "."))
+            continue;
+        SW_AUTO_CHARS *path = sw_starts_with(element, "f:") ? sw_printf("%s.%s", at, name)
+                                                            : sw_printf("%s[%s]", at, name);
+        if (sw_json_len(set))
+            add_lost(set, left, path, paths);
+        else if (!left)
+            sw_append(paths, "%s%s", **paths ? ", " : "", path);
+    }
+}
+
+char *preview_fields_taken(struct json_object *live, struct json_object *applied)
+{
+    struct json_object *entries = sw_json_find(live, "metadata", "managedFields", NULL),
+                       *after = sw_json_find(applied, "metadata", "managedFields", NULL);
+    char *text = sw_strdup("");
+    for (size_t i = 0; i < sw_json_len(entries); i++) {
+        struct json_object *entry = sw_json_at(entries, i), *same = NULL;
+        const char *manager = sw_json_str(entry, "", "manager", NULL),
+                   *of = sw_json_str(entry, "", "subresource", NULL),
+                   *by = sw_json_str(entry, "", "operation", NULL);
+        for (size_t k = 0; !same && k < sw_json_len(after); k++) {
+            struct json_object *other = sw_json_at(after, k);
+            if (sw_streq(manager, sw_json_str(other, "", "manager", NULL)) &&
+                sw_streq(by, sw_json_str(other, "", "operation", NULL)) &&
+                sw_streq(of, sw_json_str(other, "", "subresource", NULL)))
+                same = other;
+        }
+        SW_AUTO_CHARS *paths = sw_strdup("");
+        if (!sw_starts_with(manager, "slipway") && !sw_streq(of, "status"))
+            add_lost(sw_json_get(entry, "fieldsV1"), sw_json_get(same, "fieldsV1"), "", &paths);
+        if (*paths)
+            sw_append(&text, "field manager '%s' has set %s\n", manager, paths);
+    }
+    return text;
+}

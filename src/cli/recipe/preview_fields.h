@@ -10,3 +10,7 @@ struct json_object;
  * Source: Kubernetes "Server-Side Apply", merge strategy; structured-merge-diff's Prune. Pinned by
  * test/unit/cli/preview_fields_test.c and run_takeover_test.c. */
 bool preview_fields_drop(struct json_object *applied);
+
+/** The fields that other managers have in @live and not any more in @applied, the answer to an
+ * apply by force: a line a manager. Heap; "" if there are none. */
+char *preview_fields_taken(struct json_object *live, struct json_object *applied);

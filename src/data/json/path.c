@@ -276,16 +276,38 @@ bool sw_obj_has_owner(struct json_object *obj, const char *uid)
     return sw_json_find_by(sw_json_find(obj, "metadata", "ownerReferences", NULL), "uid", uid);
 }
 
+/* Does the entry of metadata.managedFields own more than metadata, as that of a controller that
+ * only annotates does not? One without fields does. */
+static bool owns_content(struct json_object *entry)
+{
+    struct json_object *fields = sw_json_get(entry, "fieldsV1");
+    if (sw_json_len(fields) == 0)
+        return true;
+    json_object_object_foreach(fields, key, value)
+    {
+        (void)value;
+        if (strcmp(key, "f:metadata") != 0)
+            return true;
+    }
+    return false;
+}
+
 const char *sw_obj_writer(struct json_object *obj)
 {
     struct json_object *entries = sw_json_find(obj, "metadata", "managedFields", NULL);
     const char *writer = "", *last = "";
+    bool has_content = false;
     for (size_t i = 0; i < sw_json_len(entries); i++) {
         struct json_object *entry = sw_json_at(entries, i);
-        const char *time = sw_json_str(entry, "", "time", NULL);
-        if (*sw_json_str(entry, "", "subresource", NULL) || strcmp(time, last) < 0)
+        const char *time = sw_json_str(entry, "", "time", NULL),
+                   *of = sw_json_str(entry, "", "subresource", NULL);
+        const bool is_status = sw_json_find(entry, "fieldsV1", "f:status", NULL), /* before 1.22 */
+            content = owns_content(entry);
+        if (is_status || (*of && !sw_streq(of, "scale")) || (has_content && !content) ||
+            (has_content == content && strcmp(time, last) < 0))
             continue;
         last = time;
+        has_content = content;
         writer = sw_json_str(entry, "", "manager", NULL);
     }
     return writer;

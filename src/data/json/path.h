@@ -87,8 +87,9 @@ const char *sw_obj_annotation(struct json_object *obj, const char *key);
 struct json_object *sw_obj_controller(struct json_object *obj);
 /** Has it an element whose uid is @uid? */
 bool sw_obj_has_owner(struct json_object *obj, const char *uid);
-/** The manager of the newest entry of metadata.managedFields that is not about a subresource,
- * borrowed; "" if there is none. */
+/** The manager of the newest entry of metadata.managedFields that is not about the status; one that
+ * has written metadata alone (a controller's annotation) counts where there is no other. Borrowed;
+ * "" if there is none. */
 const char *sw_obj_writer(struct json_object *obj);
 /** The element of status.conditions whose type is @type, borrowed; NULL if it is missing. */
 struct json_object *sw_obj_condition(struct json_object *obj, const char *type);

@@ -46,8 +46,9 @@ static bool repair_is_due(struct sw_engine *e, struct object *o)
         return true; /* no repair: this content was not applied before */
     if (e->now_ms - o->repaired_ms > 20 * e->opts.retry_max_ms)
         o->n_repairs = 0;
-    int64_t due_ms = o->n_repairs < 3 ? e->now_ms
-                                      : o->repaired_ms + act_backoff(e, o->n_repairs - 3, true);
+    int64_t due_ms = o->n_repairs < REPAIRS_AT_ONCE
+                         ? e->now_ms
+                         : o->repaired_ms + act_backoff(e, o->n_repairs - 3, true);
     if (due_ms > e->now_ms) {
         act_wake(e, due_ms);
         return false;
@@ -91,15 +92,42 @@ static bool large_is_under_way(const struct state *s)
     return false;
 }
 
-bool apply_next(struct sw_engine *e, struct state *s)
+/* Objects of a state that others have changed or deleted: the first of them. */
+struct drift {
+    const struct object *first;
+    size_t n;
+};
+
+/* The object is to be applied again with what was applied before, in a state that was ready. */
+static void note_drift(const struct state *s, const struct object *o, struct drift *drift)
 {
-    if (!state_is_rendered(s))
-        return false; /* what is known is out of date */
+    if (!s->ready_ms || s->begun != s->digest || s->builds_begun || o->gate->dry_run ||
+        o->fingerprint_of != o->hash || o->n_repairs > REPAIRS_AT_ONCE)
+        return;
+    drift->first = drift->first ? drift->first : o;
+    drift->n++;
+}
+
+static void report_drift(struct sw_engine *e, const struct state *s, const struct drift *drift)
+{
+    const struct object *o = drift->first;
+    if (!o)
+        return;
+    SW_AUTO_CHARS *more = drift->n > 1 ? sw_printf(", and %zu more objects", drift->n - 1)
+                                       : sw_strdup("");
+    const char *how = o->present ? "changed" : "deleted", *by = o->present ? o->writer : NULL;
+    (void)act_event(e, false, "StateDrifted", "state %s: %s was %s%s%s%s%s; it is applied again",
+                    s->hidden ? s->title : s->name, object_title(e, o), how,
+                    by ? " by field manager '" : "", by ? by : "", by ? "'" : "", more);
+}
+
+static void apply_due(struct sw_engine *e, struct state *s, struct drift *drift)
+{
     for (size_t i = 0; i < s->n_objects; i++) {
         struct object *o = s->objects[i];
         for (size_t k = 0; o->text && k < i; k++)
             if (must_wait(s->objects[k], o))
-                return false;
+                return;
         if (!o->text || object_is_applied(o) || o->doing != DOING_NOTHING || o->fault.code ||
             o->unserved || o->terminating || o->foreign)
             continue;
@@ -119,8 +147,23 @@ bool apply_next(struct sw_engine *e, struct state *s)
             /* a Pod is never changed in place: it has no field that a recipe could drop */
             a->inherit = o->present && o->inherited && !o->gate->replace;
             o->sent_hash = o->hash;
+            note_drift(s, o, drift);
+            if (o->adopted && o->present && !o->live_hash)
+                (void)act_event(e, false, "TakenOver",
+                                "%s, which is not slipway's, is written from now on (" SW_ANN_ADOPT
+                                "), and stays when the resource goes",
+                                object_title(e, o));
         }
     }
+}
+
+bool apply_next(struct sw_engine *e, struct state *s)
+{
+    struct drift drift = { 0 };
+    if (!state_is_rendered(s))
+        return false; /* what is known is out of date */
+    apply_due(e, s, &drift);
+    report_drift(e, s, &drift);
     return false;
 }
 

@@ -160,6 +160,7 @@ struct object {
     bool unread;              /* it was large, and there before @text: to be read again */
     char *uid;                /* NULL: not there */
     char *foreign;            /* why it is not ours, or NULL */
+    char *writer;             /* who has changed what was applied: a field manager; or NULL */
     uint64_t version;         /* resourceVersion */
     uint64_t live_hash;       /* the content it was applied with, by its annotation; 0: none */
     uint64_t live_fingerprint;
@@ -740,6 +741,9 @@ void namespace_put_added(const struct object *o, struct json_object *doc);
 void namespace_forget_absent(struct sw_engine *e, const struct state *s, const struct variant *v,
                              const struct sw_event *event);
 
+/** Tell of the labels and annotations that a namespace lacks which is not slipway's. */
+void namespace_report(struct sw_engine *e, const struct state *s);
+
 /** States that are not listed any more add nothing. */
 void namespace_forget_unlisted(struct sw_engine *e);
 
@@ -766,6 +770,9 @@ void builds_update(struct sw_engine *e);
 
 /* ---- apply.c -----------------------------------------------------------------------------------
  */
+
+/** So often what others have changed is applied again without a delay. */
+enum { REPAIRS_AT_ONCE = 3 };
 
 /** Apply what may be applied. Each of the three: @return whether an object is known to be gone. */
 bool apply_next(struct sw_engine *e, struct state *s);

@@ -146,7 +146,7 @@ static const char *applying_message(struct sw_engine *e, const struct state *s, 
         *reason = o->unserved ? "NotServed" : o->terminating ? "Terminating" : "Applying";
         if (o->unserved || o->terminating)
             return sw_arena_printf(e->arena, "%s %s", object_title(e, o), o->readiness.message);
-        if (o->doing != DOING_NOTHING || o->n_repairs < 3)
+        if (o->doing != DOING_NOTHING || o->n_repairs < REPAIRS_AT_ONCE)
             continue;
         *reason = "Contested";
         return sw_arena_printf(e->arena,

@@ -1,6 +1,8 @@
 /* A Namespace that two states render: the earlier one has it (above all the one that slipway makes
  * of the resource's, before all states), with the labels and annotations that the later one
  * renders. */
+#include <string.h>
+
 #include <json-c/json.h>
 
 #include "data/json/json.h"
@@ -18,8 +20,9 @@ static struct json_object *additions_of(struct json_object *doc)
             continue;
         json_object_object_foreach(map, key, value)
         {
-            if (sw_starts_with(key, "slipway.dev/") ||
-                sw_starts_with(key, "specialresource.openshift.io/"))
+            if (!sw_streq(key, SW_ANN_ADOPT) &&
+                (sw_starts_with(key, "slipway.dev/") ||
+                 sw_starts_with(key, "specialresource.openshift.io/")))
                 continue;
             out = out ? out : json_object_new_object();
             sw_json_set_str(out, json_object_get_string(value), maps[i], key, NULL);
@@ -74,6 +77,54 @@ void namespace_put_added(const struct object *o, struct json_object *doc)
         {
             sw_json_set_str(doc, json_object_get_string(value), "metadata", map, key, NULL);
         }
+    }
+}
+
+/* Is it a label or annotation that a recipe hardly means for a namespace that is there? */
+static bool is_mark(const char *key)
+{
+    static const char *const starts[] = {
+        "slipway.dev/", "specialresource.openshift.io/", "meta.helm.sh/",
+        "helm.sh/",     "app.kubernetes.io/managed-by",  "kubernetes.io/metadata.name"
+    };
+    for (size_t i = 0; i < SW_COUNT(starts); i++)
+        if (sw_starts_with(key, starts[i]))
+            return true;
+    return false;
+}
+
+/* The labels and annotations of @wanted that @o lacks as the cluster has it; heap, "": none. */
+static char *lacking(const struct object *o, struct json_object *wanted)
+{
+    static const char *const maps[] = { "labels", "annotations" };
+    char *text = sw_strdup("");
+    for (size_t i = 0; i < SW_COUNT(maps); i++) {
+        struct json_object *map = sw_json_get(wanted, maps[i]);
+        if (!json_object_is_type(map, json_type_object))
+            continue;
+        json_object_object_foreach(map, key, value)
+        {
+            const char *is = sw_json_str(o->live, NULL, "metadata", maps[i], key, NULL);
+            if (!is_mark(key) && !sw_streq(is, json_object_get_string(value)))
+                sw_append(&text, "%s%s=%s", *text ? ", " : "", key, json_object_get_string(value));
+        }
+    }
+    return text;
+}
+
+void namespace_report(struct sw_engine *e, const struct state *s)
+{
+    for (size_t i = 0; i < s->n_objects; i++) {
+        const struct object *o = s->objects[i];
+        if (!o->text || !o->live || !o->borrowed || o->rank != RANK_NAMESPACE)
+            continue;
+        SW_AUTO_JSON *doc = s->hidden ? NULL : object_document(e, o);
+        SW_AUTO_CHARS *text = lacking(o, doc ? sw_json_get(doc, "metadata") : o->added);
+        if (*text)
+            (void)act_event(e, true, "NotTakenOver",
+                            "Namespace %s is not slipway's, and used as it is: %s of the recipe %s "
+                            "not set; " SW_ANN_ADOPT " on the recipe's Namespace has it set",
+                            o->key.name, text, strchr(text, ',') ? "are" : "is");
     }
 }
 

@@ -174,6 +174,7 @@ static void object_free(struct object *o)
     json_object_put(o->added);
     free(o->added_by);
     free(o->foreign);
+    free(o->writer);
     free(o->missing);
     free(o->unserved_why);
     container_logs_done(o);

@@ -40,6 +40,15 @@ struct json_object *sw_rendered_object_doc(const struct sw_rendered_object *obje
     return object->doc ? json_object_get(object->doc) : parse(object->text);
 }
 
+/* It stays whose it was: not an object of the release that slipway records. */
+static void mark_adopted(struct json_object *doc)
+{
+    (void)sw_json_del(doc, "metadata", "annotations", "meta.helm.sh/release-name", NULL);
+    (void)sw_json_del(doc, "metadata", "annotations", "meta.helm.sh/release-namespace", NULL);
+    (void)sw_json_del(doc, "metadata", "labels", "app.kubernetes.io/managed-by", NULL);
+    sw_json_set_str(doc, "true", "metadata", "annotations", ANN_ADOPTED, NULL);
+}
+
 struct json_object *object_document(struct sw_engine *e, const struct object *o)
 {
     struct json_object *doc = parse(o->text);
@@ -50,7 +59,9 @@ struct json_object *object_document(struct sw_engine *e, const struct object *o)
     sw_json_set_str(doc, hash, "metadata", "annotations", ANN_HASH, NULL);
     sw_json_set_str(doc, e->name, "metadata", "annotations", ANN_RESOURCE, NULL);
     if (o->adopted)
-        sw_json_set_str(doc, "true", "metadata", "annotations", ANN_ADOPTED, NULL);
+        mark_adopted(doc);
+    if (o->adopted || o->keep) /* else the garbage collector deletes it with the resource */
+        (void)sw_json_del(doc, "metadata", "ownerReferences", NULL);
     return doc;
 }
 
@@ -124,6 +135,8 @@ static void read_live(struct sw_engine *e, struct object *o, struct json_object 
         if (o->fresh)
             object_set_fingerprint(o, live);
     }
+    const char *writer = sw_obj_writer(live);
+    sw_text_set(&o->writer, o->ours && !object_is_applied(o) && *writer ? writer : NULL);
     o->n_desired = sw_json_int(live, 0, "status", "desiredNumberScheduled", NULL);
     o->template = template ? strtoll(template, NULL, 10) : -1;
 }

@@ -290,6 +290,7 @@ struct summary {
     enum sw_phase phase;
     const char *reason;
     const char *message;
+    bool is_at_work; /* it is not Ready since something is rendered, applied or removed */
 };
 
 /* Do the listed states render to no object at all? Hardly intended. */
@@ -484,6 +485,25 @@ static struct json_object *make(struct sw_engine *e, const struct summary *sum)
     return doc;
 }
 
+/* Is it not Ready since slipway changes what is there, as after a change of the recipe? */
+static bool is_at_work(struct sw_engine *e)
+{
+    static const char *const troubles[] = { "Blocked", "Contested", "NotServed", "Terminating" };
+    const struct state *s = message_subject(e);
+    const char *reason = "";
+    if (e->hold_message || e->spec_fault.code || e->overlap)
+        return false;
+    if (engine_removes_all(e))
+        return true;
+    if (!s || s->phase > PH_APPLYING)
+        return false;
+    (void)state_message(e, s, &reason);
+    for (size_t i = 0; i < SW_COUNT(troubles); i++)
+        if (sw_streq(reason, troubles[i]))
+            return false;
+    return true;
+}
+
 struct json_object *status_make(struct sw_engine *e)
 {
     struct summary sum = explain(e);
@@ -527,7 +547,7 @@ static void report(struct sw_engine *e, const struct summary *sum)
     if (ready && !e->was_ready)
         act_event(e, false, "Ready", "all states are ready");
     else if (!ready && e->was_ready)
-        act_event(e, true, "NotReady", "%s", sum->message);
+        act_event(e, !sum->is_at_work, "NotReady", "%s", sum->message);
     if (sum->phase == SW_PHASE_ERRORED && e->spec_fault.code &&
         !sw_streq(e->reported_reason, sum->message))
         act_event(e, true, sum->reason, "%s", sum->message);
@@ -582,6 +602,7 @@ void status_update(struct sw_engine *e)
     if (!e->status_dirty || e->status_serial || is_settling(e))
         return;
     struct summary sum = explain(e);
+    sum.is_at_work = is_at_work(e);
     if (!is_due(e, &sum))
         return;
     /* a phase that the state has left before a status was written does not count */

@@ -28,8 +28,10 @@ static void begin(struct sw_engine *e, struct state *s)
 
 static void become_ready(struct sw_engine *e, struct state *s)
 {
-    if (!s->ready_ms)
+    if (!s->ready_ms) {
         s->ready_ms = e->now_ms;
+        namespace_report(e, s);
+    }
     s->shut_ms = 0;
     s->given_up = false;
     s->n_tries = 0;
@@ -174,8 +176,7 @@ const struct table_row table_rows[] = {
     { PH_READY, SG_CHANGED, PH_PENDING, NULL, NULL, "its content is new" },
     { PH_READY, SG_REFUSED, PH_FAILED, NULL, "StateFailed", "it cannot be rendered" },
     { PH_READY, SG_FAULT, PH_RETRYING, NULL, "StateRetrying", "it cannot be rendered now" },
-    { PH_READY, SG_DRIFTED, PH_PENDING, gate_shut, "StateDrifted",
-      "the cluster lost or changed an object" },
+    { PH_READY, SG_DRIFTED, PH_PENDING, gate_shut, NULL, "the cluster lost or changed an object" },
     { PH_READY, SG_GATE_HELD, PH_HELD, gate_shut, "StateHeld",
       "something that is not slipway's left ready: what runs goes on, nothing new begins" },
     { PH_READY, SG_GATE_FAILED, PH_FAILED, gate_shut, "StateFailed",

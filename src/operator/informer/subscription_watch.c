@@ -76,8 +76,10 @@ static bool concerns(const struct subscription *s, const struct shared_watch *f,
 void subscription_drop_fields(struct json_object *object, bool by_name)
 {
     const bool owned = sw_streq(sw_obj_label(object, SW_OWNED_LABEL), "true");
-    SW_AUTO_CHARS *writer = by_name && !owned ? sw_strdup(sw_obj_writer(object)) : NULL;
+    SW_AUTO_CHARS *writer = by_name || owned ? sw_strdup(sw_obj_writer(object)) : NULL;
     (void)sw_json_del(object, "metadata", "managedFields", NULL);
+    if (writer && owned && sw_starts_with(writer, "slipway"))
+        return;
     if (!writer || !*writer)
         return;
     struct json_object *entry = json_object_new_object();

@@ -37,7 +37,7 @@ struct json_object *sw_owners_without(struct json_object *live, const char *uid)
 struct json_object *sw_ownership_release(struct json_object *live, const char *uid)
 {
     static const char *const annotations[] = { SW_SRO_PREFIX "hash", RESOURCE_MARK,
-                                               "slipway.dev/adopted" };
+                                               "slipway.dev/adopted", "slipway.dev/adopt" };
     struct json_object *body = json_object_new_object(), *owners = sw_owners_without(live, uid);
     bool any = take_off(body, live, "labels", SW_OWNED_LABEL);
     for (size_t i = 0; i < SW_COUNT(annotations); i++)

@@ -53,4 +53,24 @@ dropped() {
 t "loses them with the recipe's, and stays" dropped
 gone() { "$slipway" uninstall demo --yes >said 2>&1; cat said; ! kubectl get namespace demo 2>/dev/null; }
 t "goes with the resource" gone
+
+# one that somebody else has made
+theirs() {
+    own privileged && kubectl create namespace theirs >/dev/null && sed -i 's/name: demo$/name: theirs/' demo/templates/0100-namespace.yaml && "$slipway" run demo --name theirs >said 2>&1
+    cat said
+    grep -q "NotTakenOver: Namespace theirs is not slipway's, and used as it is: pod-security.kubernetes.io/enforce=privileged, .*of the recipe are not set" said &&
+        kubectl get namespace theirs -o json | jq -e '.metadata.labels["pod-security.kubernetes.io/enforce"] == null' >/dev/null
+}
+t "is left as it is where somebody else has made it, and that is said" theirs
+used() { "$slipway" diff demo --name theirs >said 2>&1; local rc=$?; cat said; [ $rc = 0 ] && grep -q "^# Namespace theirs exists and is not slipway's.*: it is used as it is, and never written" said; }
+t "is no difference then" used
+adopted() {
+    sed -i 's|annotations: {|annotations: {slipway.dev/adopt: "true", |' demo/templates/0100-namespace.yaml && "$slipway" run demo --name theirs >said 2>&1; cat said
+    kubectl get namespace theirs -o json | jq -e '.metadata.labels["pod-security.kubernetes.io/enforce"] == "privileged" and .metadata.ownerReferences == null' >/dev/null
+}
+t "is taken over where the recipe asks for it" adopted
+stays() {
+    kubectl delete specialresource theirs >/dev/null && until_ok 20 eval '! kubectl -n theirs get cm second 2>/dev/null' && sleep 1 && [ "$(kubectl get namespace theirs -o 'jsonpath={.status.phase}')" = Active ]
+}
+t "stays when the resource is deleted" stays
 plan
