@@ -193,8 +193,20 @@ static bool awaits_heir(const struct sw_engine *e, const struct object *o)
     return o->shared && json_object_object_get_ex(e->heirs, o->shared, NULL) && !heir_of(e, o);
 }
 
+/* The resource has another namespace now: what users have in the former one is not to go with it.
+ */
+static bool is_left(const struct sw_engine *e, const struct object *o)
+{
+    return o->rank == RANK_NAMESPACE && o->state->hidden && !engine_removes_all(e);
+}
+
 static void send_release(struct sw_engine *e, struct object *o)
 {
+    if (is_left(e, o))
+        (void)act_event(e, false, "NamespaceKept",
+                        "Namespace %s is not the resource's any more, and stays with what others "
+                        "have in it: kubectl delete namespace %s deletes it",
+                        o->key.name, o->key.name);
     struct json_object *heir = heir_of(e, o);
     struct sw_action *a = send(e, o, DOING_RELEASE);
     a->heir = heir ? act_keep(e, json_object_get(heir)) : NULL;
@@ -210,7 +222,7 @@ static bool remove_object(struct sw_engine *e, struct object *o)
         return false;
     /* With its marks it would be deleted with the resource, though it is to stay. */
     if (o->observed && marked && !foreign &&
-        (o->keep || o->adopted || engine_orphans(e) || heir_of(e, o))) {
+        (o->keep || o->adopted || engine_orphans(e) || heir_of(e, o) || is_left(e, o))) {
         if (delete_is_due(e, o))
             send_release(e, o);
         return false;

@@ -73,4 +73,16 @@ stays() {
     kubectl delete specialresource theirs >/dev/null && until_ok 20 eval '! kubectl -n theirs get cm second 2>/dev/null' && sleep 1 && [ "$(kubectl get namespace theirs -o 'jsonpath={.status.phase}')" = Active ]
 }
 t "stays when the resource is deleted" stays
+
+moved() { # what a user has put into the first one does not go with it
+    "$slipway" run demo --name moved -n first >said 2>&1 && kubectl -n first create configmap data >/dev/null && "$slipway" run demo --name moved -n second >said 2>&1
+    cat said
+    grep -q "NamespaceKept: Namespace first is not the resource's any more, and stays with what others have in it" said && kubectl -n first get configmap data >/dev/null &&
+        ! kubectl -n first get configmap made 2>/dev/null && kubectl -n second get configmap made >/dev/null &&
+        kubectl get namespace first -o json | jq -e '.metadata | .ownerReferences == null and .annotations["slipway.dev/resource"] == null' >/dev/null
+}
+rm -f demo/templates/0100-namespace.yaml
+t "stays where the resource gets another one" moved
+again() { "$slipway" uninstall moved --yes >said 2>&1; cat said; kubectl -n first get configmap data >/dev/null && ! kubectl get namespace second 2>/dev/null; }
+t "of those only the last one goes with it" again
 plan
