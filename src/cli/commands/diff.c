@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include "cli/cluster/connect.h"
+#include "cli/cluster/requests.h"
 #include "cli/cluster/shared_releases.h"
 #include "cli/commands/commands.h"
 #include "cli/recipe/preview.h"
+#include "cli/recipe/preview_dropped.h"
 #include "cli/recipe/recipe_flags.h"
 #include "data/data.h"
 #include "operator/engine/owner.h"
@@ -18,12 +20,15 @@ enum { NO_CHANGE = 0, SOME_CHANGE = 1, TROUBLE = 2 };
 struct diff_opts {
     struct sw_recipe_flags recipe;
     struct sw_connect_opts connect;
+    int64_t timeout_ms;
 };
 
 static const struct sw_flag flags[] = {
     SW_RECIPE_FLAGS_IN(offsetof(struct diff_opts, recipe),
                        "the SpecialResource's on the cluster, else the recipe's name"),
     SW_MIRROR_FLAG(offsetof(struct diff_opts, recipe.source)),
+    { "timeout", 0, SW_FLAG_DURATION, offsetof(struct diff_opts, timeout_ms), "TIME", NULL,
+      "time limit, such as 90s or 5m (default: none)" },
     SW_CONNECT_FLAGS(struct diff_opts, connect),
     { 0 },
 };
@@ -31,6 +36,7 @@ static const struct sw_flag flags[] = {
 struct work {
     struct diff_opts opts;
     struct sw_preview preview;
+    struct json_object *rendered; /* sw_preview_note() */
     bool colours, changed, failed;
     bool gave_up; /* the server does not answer, which was reported */
 };
@@ -64,8 +70,8 @@ static void print_comment(const struct work *w, const char *text)
     }
 }
 
-/* @live: NULL if the object does not exist. Both are changed. @comment: what is said above a
- * difference; NULL: nothing. */
+/* @live: NULL if the object does not exist; @wanted: NULL if it goes. Both are changed. @comment:
+ * what is said above a difference; NULL: nothing. */
 static void compare(struct work *w, struct json_object *live, struct json_object *wanted,
                     const char *comment)
 {
@@ -74,12 +80,13 @@ static void compare(struct work *w, struct json_object *live, struct json_object
         const char *start, *colour;
     } colours[] = { { "---", "\033[1m" }, { "+++", "\033[1m" }, { "@@", "\033[36m" },
                     { "-", "\033[31m" },  { "+", "\033[32m" },  { "", "" } };
-    SW_AUTO_CHARS *what = sw_printf("%s %s %s%s%s", sw_obj_api_version(wanted), sw_obj_kind(wanted),
-                                    sw_obj_namespace(wanted), *sw_obj_namespace(wanted) ? "/" : "",
-                                    sw_obj_name(wanted));
+    struct json_object *one = wanted ? wanted : live;
+    SW_AUTO_CHARS *what = sw_printf("%s %s %s%s%s", sw_obj_api_version(one), sw_obj_kind(one),
+                                    sw_obj_namespace(one), *sw_obj_namespace(one) ? "/" : "",
+                                    sw_obj_name(one));
     sw_preview_strip(live);
     sw_preview_strip(wanted);
-    if (sw_streq(sw_obj_kind(wanted), "Secret")) {
+    if (sw_streq(sw_obj_kind(one), "Secret")) {
         SW_AUTO_JSON *unmasked = sw_json_copy(live);
         for (size_t i = 0; i < SW_COUNT(secret_fields); i++) {
             mask_values(live, secret_fields[i], wanted, "*** (before)");
@@ -87,9 +94,9 @@ static void compare(struct work *w, struct json_object *live, struct json_object
         }
     }
     SW_AUTO_CHARS *before = live ? sw_yaml_text(live, NULL) : sw_strdup("");
-    SW_AUTO_CHARS *after = sw_yaml_text(wanted, NULL);
+    SW_AUTO_CHARS *after = wanted ? sw_yaml_text(wanted, NULL) : sw_strdup("");
     SW_AUTO_CHARS *from = sw_printf("%s (%s)", what, live ? "live" : "not there");
-    SW_AUTO_CHARS *to = sw_printf("%s (applied)", what);
+    SW_AUTO_CHARS *to = sw_printf("%s (%s)", what, wanted ? "applied" : "deleted");
     SW_AUTO_CHARS *diff = sw_diff(before, after, from, to);
     w->changed = w->changed || diff;
     if (diff && comment)
@@ -141,11 +148,45 @@ static int diff_object(struct sw_preview *preview, const struct sw_preview_pass 
         if (change.foreign && sw_owner_borrows(change.live))
             print_borrowed(w, &change);
         else
-            compare(w, change.live, change.wanted, change.foreign ? change.foreign : change.taken);
+            compare(w, change.live, change.wanted,
+                    change.foreign ? change.foreign
+                    : change.is_remade
+                        ? "it cannot be changed in place: it is deleted, and made anew"
+                        : change.taken);
     }
+    sw_preview_note(&w->rendered, preview, m, rc < 0 ? NULL : change.wanted);
     sw_preview_change_done(&change);
     w->gave_up = rc == SW_UNAVAILABLE || rc == SW_CANCELED;
     return w->gave_up ? SW_CANCELED : 0;
+}
+
+/* What the recipe does not have any more. */
+static void diff_dropped(struct work *w)
+{
+    const struct sw_request_opts opts = { .retries = 2 };
+    SW_AUTO_JSON *dropped = sw_preview_dropped(&w->preview, w->rendered);
+    for (size_t i = 0; i < sw_json_len(dropped); i++) {
+        struct json_object *entry = sw_json_at(dropped, i);
+        const bool stays = sw_json_bool(entry, false, "keep", NULL) ||
+                           sw_json_bool(entry, false, "adopted", NULL);
+        SW_AUTO_JSON *live = NULL;
+        SW_ERR(err);
+        int rc = sw_cluster_find(&w->preview.conn, sw_json_str(entry, "", "apiVersion", NULL),
+                                 sw_json_str(entry, "", "kind", NULL),
+                                 sw_json_str(entry, "", "namespace", NULL),
+                                 sw_json_str(entry, "", "name", NULL), &opts, &live, &err);
+        if (rc < 0 && rc != SW_NOTFOUND) {
+            (void)fflush(stdout);
+            (void)fprintf(stderr, "slipway diff: %s\n", sw_err_text(&err));
+            w->failed = true;
+        } else if (rc == 0 && stays) {
+            SW_AUTO_CHARS *text = sw_printf("%s %s is not in the recipe any more, and stays",
+                                            sw_obj_kind(live), sw_obj_name(live));
+            print_comment(w, text);
+        } else if (rc == 0) {
+            compare(w, live, NULL, NULL);
+        }
+    }
 }
 
 /* What is not applied since another one owns it, as lines that no patch has. */
@@ -172,12 +213,14 @@ static int execute(const struct sw_call *call)
     if (rc) {
         rc--;
     } else {
-        rc = sw_preview_init(&w.preview, "diff", &w.opts.recipe, &w.opts.connect, rest.items[0], 0,
-                             &err);
+        rc = sw_preview_init(&w.preview, "diff", &w.opts.recipe, &w.opts.connect, rest.items[0],
+                             w.opts.timeout_ms, &err);
         if (rc == 0)
             print_shared(&w);
         if (rc == 0)
             rc = sw_preview_each(&w.preview, diff_object, &w, &err);
+        if (rc == 0)
+            diff_dropped(&w);
         bool failed = w.failed || fflush(stdout) != 0 || ferror(stdout);
         if (rc < 0 && !w.gave_up) {
             (void)sw_cli_fail("diff", &err);
@@ -185,6 +228,7 @@ static int execute(const struct sw_call *call)
         }
         rc = failed ? TROUBLE : w.changed ? SOME_CHANGE : NO_CHANGE;
     }
+    json_object_put(w.rendered);
     sw_preview_done(&w.preview);
     sw_recipe_flags_done(&w.opts.recipe);
     return rc;
@@ -200,7 +244,9 @@ const struct sw_command sw_command_diff = {
                "the kinds and the facts of the cluster (or those of --facts), and look it up. The "
                "namespace is\n"
                "that of the SpecialResource on the cluster, else the recipe's name, unless "
-               "--namespace is given.\n"
+               "--namespace is given. Objects that the recipe has no more are shown as deleted; "
+               "lines that\n"
+               "begin with # say whose fields are set, and what is left as it is.\n"
                "\n"
                "Exit status: 0 no change, 1 changes, 2 errors.",
     .flags = flags,

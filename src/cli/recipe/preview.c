@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/loop.h"
+#include "cli/cluster/install.h"
 #include "cli/cluster/releases.h"
 #include "cli/cluster/requests.h"
 #include "cli/cluster/shared_releases.h"
@@ -37,6 +38,23 @@ static void on_api(const char *api, void *arg)
 
 /* ---- the resource -------------------------------------------------------------------------------
  */
+
+/* @made over @live, as `slipway run` applies it: what an earlier one has set and this one does not
+ * goes. Where that may not be tried nothing goes. */
+static struct json_object *as_applied(struct sw_preview *d, const struct sw_kind *kind,
+                                      struct json_object *live, struct json_object *made)
+{
+    const struct sw_request_opts as_run = {
+        .field_manager = SW_RUN_MANAGER, .force = true, .retries = RETRIES, .dry_run = true
+    };
+    struct json_object *applied = NULL;
+    SW_ERR(ignored);
+    if (sw_cluster_apply(&d->conn, kind, NULL, sw_obj_name(made), made, &as_run, &applied,
+                         &ignored) < 0)
+        return sw_merge_apply(live, made);
+    (void)sw_inventory_of(sw_json_get(applied, "status"));
+    return applied;
+}
 
 /* The resource as `slipway run` would make it, over the one of that name on the cluster. */
 static int make_resource(struct sw_preview *d, struct sw_recipe_flags *flags,
@@ -71,7 +89,7 @@ static int make_resource(struct sw_preview *d, struct sw_recipe_flags *flags,
         return rc;
     (void)sw_inventory_of(sw_json_get(live, "status")); /* and with it all of its states */
     d->exists = live;
-    d->resource = live ? sw_merge_apply(live, made) : json_object_get(made);
+    d->resource = live ? as_applied(d, kind, live, made) : json_object_get(made);
     d->ns = sw_releases_namespace(d->resource);
     return 0;
 }
@@ -399,9 +417,8 @@ static bool is_inherited(const struct sw_preview *preview, struct json_object *l
            !sw_obj_annotation(live, "slipway.dev/resource") && gate && !gate->replace;
 }
 
-/* Why the controller leaves @live to somebody else; heap. NULL: it does not. */
-static char *foreign_why(const struct sw_preview *preview, struct json_object *live,
-                         const struct sw_gate *gate)
+/* Whose @live is, which is not slipway's; heap. NULL: it is slipway's. */
+static char *other_owner(const struct sw_preview *preview, struct json_object *live)
 {
     const bool is_resource = sw_streq(sw_obj_kind(preview->resource), "SpecialResource");
     const struct sw_owner owner = {
@@ -409,7 +426,20 @@ static char *foreign_why(const struct sw_preview *preview, struct json_object *l
         .uid = sw_obj_uid(preview->resource),
         .predecessor = sw_obj_annotation(preview->resource, DAS_OWNER_ANNOTATION),
     };
-    return gate && gate->adopt ? NULL : sw_owner_foreign(&owner, live);
+    return sw_owner_foreign(&owner, live);
+}
+
+static bool is_of_others(const struct sw_preview *preview, struct json_object *live)
+{
+    SW_AUTO_CHARS *why = other_owner(preview, live);
+    return why;
+}
+
+/* Why the controller leaves @live to somebody else; heap. NULL: it does not. */
+static char *foreign_why(const struct sw_preview *preview, struct json_object *live,
+                         const struct sw_gate *gate)
+{
+    return gate && gate->adopt ? NULL : other_owner(preview, live);
 }
 
 /* @applied, an answer to a dry run over @live, without the fields of SRO's that go with the
@@ -467,6 +497,9 @@ int sw_preview_apply(struct sw_preview *preview, const struct sw_preview_pass *p
     if (sw_gate_new(doc, false, &gate, &ignored) < 0)
         gate = NULL;
     bool inherited = rc == 0 && is_inherited(preview, c.live, gate);
+    const bool was_there = rc == 0 && (sw_obj_annotation(c.live, SW_ANN_ADOPTED) ||
+                                       (gate && gate->adopt && is_of_others(preview, c.live)));
+    sw_owner_spare(kept ? kept : doc, was_there);
     c.foreign = rc == 0 ? foreign_why(preview, c.live, gate) : NULL;
     c.is_left = inherited && sw_streq(sw_obj_kind(doc), "Deployment") && sw_live_says(doc, c.live);
     if (c.is_left)
@@ -478,8 +511,13 @@ int sw_preview_apply(struct sw_preview *preview, const struct sw_preview_pass *p
     }
     if (is_new && rc == SW_NOTFOUND)
         rc = 0; /* it has run, or its namespace does not exist either */
+    if (rc == SW_INVALID && c.live && gate && gate->replace && !c.foreign) {
+        c.is_remade = true;
+        applied = sw_merge_apply(c.live, doc);
+        rc = 0;
+    }
     if (applied) {
-        c.taken = inherited ? NULL : preview_fields_taken(c.live, applied);
+        c.taken = inherited || c.is_remade ? NULL : preview_fields_taken(c.live, applied);
         json_object_put(c.wanted);
         c.wanted = inherited && !c.is_left ? without_dropped(preview, kind, c.live, applied)
                                            : SW_TAKE(applied);

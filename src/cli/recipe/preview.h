@@ -95,6 +95,7 @@ struct sw_preview_change {
     bool is_served;             /* the server knows the kind */
     char *foreign;              /* why the controller does not write it: it is somebody else's; or
                                    NULL. Owned */
+    bool is_remade;             /* it cannot be changed in place: it is deleted, and made anew */
     char *taken;  /* fields that other managers have set and lose: a line each; or NULL. Owned */
     bool has_run; /* a hook that was deleted after it had run: nothing is done */
 };

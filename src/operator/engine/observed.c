@@ -17,7 +17,6 @@
 
 #define ANN_HASH "specialresource.openshift.io/hash"
 #define ANN_RESOURCE "slipway.dev/resource"
-#define ANN_ADOPTED "slipway.dev/adopted"
 
 static uint64_t read_version(struct json_object *live)
 {
@@ -40,15 +39,6 @@ struct json_object *sw_rendered_object_doc(const struct sw_rendered_object *obje
     return object->doc ? json_object_get(object->doc) : parse(object->text);
 }
 
-/* It stays whose it was: not an object of the release that slipway records. */
-static void mark_adopted(struct json_object *doc)
-{
-    (void)sw_json_del(doc, "metadata", "annotations", "meta.helm.sh/release-name", NULL);
-    (void)sw_json_del(doc, "metadata", "annotations", "meta.helm.sh/release-namespace", NULL);
-    (void)sw_json_del(doc, "metadata", "labels", "app.kubernetes.io/managed-by", NULL);
-    sw_json_set_str(doc, "true", "metadata", "annotations", ANN_ADOPTED, NULL);
-}
-
 struct json_object *object_document(struct sw_engine *e, const struct object *o)
 {
     struct json_object *doc = parse(o->text);
@@ -58,10 +48,7 @@ struct json_object *object_document(struct sw_engine *e, const struct object *o)
     (void)snprintf(hash, sizeof hash, "%016" PRIx64, o->hash);
     sw_json_set_str(doc, hash, "metadata", "annotations", ANN_HASH, NULL);
     sw_json_set_str(doc, e->name, "metadata", "annotations", ANN_RESOURCE, NULL);
-    if (o->adopted)
-        mark_adopted(doc);
-    if (o->adopted || o->keep) /* else the garbage collector deletes it with the resource */
-        (void)sw_json_del(doc, "metadata", "ownerReferences", NULL);
+    sw_owner_spare(doc, o->adopted);
     return doc;
 }
 
@@ -108,7 +95,7 @@ static void read_live(struct sw_engine *e, struct object *o, struct json_object 
         o->borrowed = false;
         sw_text_set(&why, NULL);
     }
-    if (sw_streq(sw_obj_annotation(live, ANN_ADOPTED), "true"))
+    if (sw_streq(sw_obj_annotation(live, SW_ANN_ADOPTED), "true"))
         o->adopted = true;
     o->ours = !why;
     o->inherited = o->ours && (hash || sw_owner_is_predecessor(live, e->predecessor)) &&

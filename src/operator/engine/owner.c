@@ -85,3 +85,16 @@ bool sw_owner_borrows(struct json_object *live)
     return sw_streq(sw_obj_kind(live), "Namespace") ||
            sw_streq(sw_obj_kind(live), "CustomResourceDefinition");
 }
+
+void sw_owner_spare(struct json_object *doc, bool adopted)
+{
+    const bool keep = sw_streq(sw_obj_annotation(doc, "helm.sh/resource-policy"), "keep");
+    if (adopted || keep)
+        (void)sw_json_del(doc, "metadata", "ownerReferences", NULL);
+    if (!adopted)
+        return;
+    (void)sw_json_del(doc, "metadata", "annotations", "meta.helm.sh/release-name", NULL);
+    (void)sw_json_del(doc, "metadata", "annotations", "meta.helm.sh/release-namespace", NULL);
+    (void)sw_json_del(doc, "metadata", "labels", "app.kubernetes.io/managed-by", NULL);
+    sw_json_set_str(doc, "true", "metadata", "annotations", SW_ANN_ADOPTED, NULL);
+}

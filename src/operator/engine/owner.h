@@ -28,3 +28,12 @@ char *sw_owner_foreign(const struct sw_owner *owner, struct json_object *live);
 bool sw_owner_is_former(const struct sw_owner *owner, struct json_object *live);
 /** Is @live, which is somebody else's, used as it is: a namespace or a definition? */
 bool sw_owner_borrows(struct json_object *live);
+
+/** On an object that was there before, and is left when the resource goes. */
+#define SW_ANN_ADOPTED "slipway.dev/adopted"
+
+/** Take from @doc, which is about to be applied, what would have it deleted with its resource: the
+ * garbage collector follows owner references. That is for what is to be kept, by its annotation,
+ * and for what is
+ * @adopted: that is marked so, and stays with the Helm release that it was of. */
+void sw_owner_spare(struct json_object *doc, bool adopted);
