@@ -276,12 +276,12 @@ bool sw_obj_has_owner(struct json_object *obj, const char *uid)
     return sw_json_find_by(sw_json_find(obj, "metadata", "ownerReferences", NULL), "uid", uid);
 }
 
-/* Does the entry of metadata.managedFields own more than metadata, as that of a controller that
- * only annotates does not? One without fields does. */
+/* Does the entry of metadata.managedFields own more than labels and annotations, as that of a
+ * controller that only annotates does not? One without fields does. */
 static bool owns_content(struct json_object *entry)
 {
     struct json_object *fields = sw_json_get(entry, "fieldsV1");
-    if (sw_json_len(fields) == 0)
+    if (sw_json_len(fields) == 0 || sw_json_find(fields, "f:metadata", "f:finalizers", NULL))
         return true;
     json_object_object_foreach(fields, key, value)
     {

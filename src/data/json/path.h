@@ -88,7 +88,7 @@ struct json_object *sw_obj_controller(struct json_object *obj);
 /** Has it an element whose uid is @uid? */
 bool sw_obj_has_owner(struct json_object *obj, const char *uid);
 /** The manager of the newest entry of metadata.managedFields that is not about the status; one that
- * has written metadata alone (a controller's annotation) counts where there is no other. Borrowed;
+ * has written labels and annotations alone (a controller) counts where there is no other. Borrowed;
  * "" if there is none. */
 const char *sw_obj_writer(struct json_object *obj);
 /** The element of status.conditions whose type is @type, borrowed; NULL if it is missing. */
