@@ -105,20 +105,33 @@ static void add_release(struct writer *w, const char *alias, const char *ns)
 /* ---- node by node ------------------------------------------------------------------------------
  */
 
-/* What works per node: objects of a component's chart, by kind, that wait for nodes. A node that
- * joins late gets its devices, and then slipway's label of the component. */
+/* What works per node: objects of a component's chart, by kind, that wait for nodes; custom
+ * resources also where they are among manifests, of whatever component. A node that joins late gets
+ * its devices, and then slipway's label of the component. What depends on the component waits for
+ * such a custom resource's state, too, beside its check. Sources of the labels:
+ * Mellanox/network-operator, pkg/nodeinfo; NVIDIA/skyhook, operator/internal/wrapper/node.go. */
 static const struct per_node {
     const char *component, *kind, *annotation, *value;
-    bool is_need; /* what depends on the component waits for this state, too, beside its check */
 } per_node[] = {
     /* kubelet's own word of what a node has; the NFD that the chart brings labels the node */
-    { "gpu-operator", "ClusterPolicy", "slipway.dev/wait-for-node-resources", "nvidia.com/gpu",
-      true },
+    { "gpu-operator", "ClusterPolicy", "slipway.dev/wait-for-node-resources", "nvidia.com/gpu" },
     { "gpu-operator", "ClusterPolicy", "slipway.dev/wait-for-nodes",
-      "feature.node.kubernetes.io/pci-10de.present=true", true },
-    { "gpu-operator", "ClusterPolicy", "slipway.dev/may-match-no-node", "true", true },
-    /* its kubelet plugin, which needs the driver of its node */
-    { "nvidia-dra-driver-gpu", "DaemonSet", "slipway.dev/state-affinity", "true", false },
+      "feature.node.kubernetes.io/pci-10de.present=true" },
+    { "gpu-operator", "ClusterPolicy", "slipway.dev/may-match-no-node", "true" },
+    /* what needs the driver of its node: the DRA driver's kubelet plugin, GKE's network plugins */
+    { "nvidia-dra-driver-gpu", "DaemonSet", "slipway.dev/state-affinity", "true" },
+    { "gke-nccl-tcpxo", "DaemonSet", "slipway.dev/state-affinity", "true" },
+    /* the network cards' own driver, where it is deployed */
+    { "network-operator", "NicClusterPolicy?spec.ofedDriver", "slipway.dev/wait-for-node-labels",
+      "network.nvidia.com/operator.mofed.wait=false" },
+    { "network-operator", "NicClusterPolicy?spec.ofedDriver", "slipway.dev/wait-for-nodes",
+      "feature.node.kubernetes.io/pci-15b3.present=true" },
+    { "network-operator", "NicClusterPolicy?spec.ofedDriver", "slipway.dev/may-match-no-node",
+      "true" },
+    /* packages on the node's own system */
+    { "skyhook-customizations", "Skyhook", "slipway.dev/wait-for-node-labels",
+      "skyhook.nvidia.com/status_<name>=complete" },
+    { "skyhook-customizations", "Skyhook", "slipway.dev/may-match-no-node", "true" },
 };
 
 /* Do the component's @values leave the devices to another plugin, or to none? */
@@ -128,16 +141,29 @@ static bool has_no_devices(struct json_object *values)
     return enabled && !json_object_get_boolean(enabled);
 }
 
-/* @return whether others are to wait for the state @alias of the component's chart, too */
-static bool add_per_node(struct writer *w, const char *alias, struct json_object *values)
+/* @manifests: a list of {name, text} */
+static bool has_kind(struct json_object *manifests, const char *kind)
+{
+    SW_AUTO_CHARS *line = sw_printf("\nkind: %.*s\n", (int)strcspn(kind, "?"), kind);
+    for (size_t i = 0; i < sw_json_len(manifests); i++)
+        if (strstr(sw_json_str(sw_json_at(manifests, i), "", "text", NULL), line))
+            return true;
+    return false;
+}
+
+/* @manifests of which the state @alias is made; NULL: it is the component's chart.
+ * @return whether others are to wait for the state, too */
+static bool add_per_node(struct writer *w, const char *alias, struct json_object *values,
+                         struct json_object *manifests)
 {
     bool is_need = false;
     for (size_t i = 0; i < SW_COUNT(per_node) && !has_no_devices(values); i++) {
         const struct per_node *p = &per_node[i];
-        if (!sw_streq(p->component, alias))
+        const bool is_custom = !sw_streq(p->kind, "DaemonSet");
+        if (manifests && is_custom ? !has_kind(manifests, p->kind) : !sw_streq(p->component, alias))
             continue;
         sw_json_set_str(w->releases, p->value, alias, "annotations", p->kind, p->annotation, NULL);
-        is_need = is_need || p->is_need;
+        is_need = is_need || is_custom;
     }
     return is_need;
 }
@@ -215,10 +241,12 @@ static void add_manifests(struct writer *w, const char *chart, struct json_objec
 }
 
 /* A state of manifests behind @*after, which is it alone from now on; without one there is none.
- * Their templates read .Values.<component>. */
+ * Their templates read .Values.<component>. @waits_for gets its name where others are to wait for
+ * it, too. */
 static int add_manifest_state(struct writer *w, struct json_object *component, const char *name,
                               struct json_object *files, struct json_object *values,
-                              struct json_object **after, struct sw_err *err)
+                              struct json_object **after, struct json_object *waits_for,
+                              struct sw_err *err)
 {
     SW_AUTO_CHARS *what = sw_printf("The manifests of %s", name_of(component));
     SW_AUTO_JSON *list = NULL;
@@ -231,6 +259,8 @@ static int add_manifest_state(struct writer *w, struct json_object *component, c
     add_release(w, name, sw_json_str(component, "", "namespace", NULL));
     sw_json_set(w->values, json_object_get(values), name, name_of(component), NULL);
     add_manifests(w, name, list, is_template);
+    if (add_per_node(w, name, values, list))
+        add_text(waits_for, name);
     then(after, name);
     return 0;
 }
@@ -427,27 +457,31 @@ static int add_states(struct writer *w, struct json_object *component,
     const bool has_chart = *sw_json_str(component, "", "source", NULL);
     SW_AUTO_CHARS *pre = sw_printf("%s-pre", name), *check_name = sw_printf("%s-check", name);
     SW_AUTO_CHARS *post = has_chart ? sw_printf("%s-post", name) : sw_strdup(name);
-    SW_AUTO_JSON *values = NULL, *after = needs_of(w, component);
-    bool is_need = false;
+    SW_AUTO_JSON *values = NULL, *after = needs_of(w, component),
+                 *by_node = json_object_new_array(); /* states */
     int rc = values_of(w, component, *chart->inside ? chart->name : NULL, &values, err);
     if (rc == 0)
         rc = add_manifest_state(w, component, pre, sw_json_get(component, "preManifestFiles"),
-                                values, &after, err);
+                                values, &after, by_node, err);
     if (rc == 0 && has_chart) {
         add_state(w, chart->name, chart->version, chart->repository, name, after);
         add_release(w, name, sw_json_str(component, "", "namespace", NULL));
         add_inside(w, chart->inside);
         (void)json_object_object_add(w->values, name, json_object_get(values));
-        is_need = add_per_node(w, name, values);
+        if (add_per_node(w, name, values, NULL))
+            add_text(by_node, name);
         then(&after, name);
     }
     if (rc == 0)
         rc = add_manifest_state(w, component, post, sw_json_get(component, "manifestFiles"), values,
-                                &after, err);
+                                &after, by_node, err);
     if (rc == 0 && add_check(w, component, check, after))
         then(&after, check_name);
-    if (is_need && !sw_json_has_text(after, name))
-        add_text(after, name);
+    for (size_t i = 0; i < sw_json_len(by_node); i++) {
+        const char *state = sw_json_str(sw_json_at(by_node, i), "", NULL);
+        if (!sw_json_has_text(after, state))
+            add_text(after, state);
+    }
     (void)json_object_object_add(w->last, name, json_object_get(after));
     return rc;
 }

@@ -139,11 +139,12 @@ static void the_chart_above_annotates_what_the_vendors_renders(SW_UNUSED void **
 {
     RECIPE(r,
            TOP("    gpu:\n      annotations:\n        ConfigMap: {slipway.dev/hold: \"true\"}\n"
-               "        Secret/b: {slipway.dev/hold: x}\n"),
+               "        Secret/b: {slipway.dev/hold: x}\n"
+               "        Secret?spec.driver: {slipway.dev/driver: \"true\"}\n"),
            SUBCHART("gpu", "gpu"),
            { "charts/gpu/templates/all.yaml",
              "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, annotations: {other: kept}}\n"
-             "---\napiVersion: v1\nkind: Secret\nmetadata: {name: a}\n"
+             "---\napiVersion: v1\nkind: Secret\nmetadata: {name: a}\nspec: {driver: {}}\n"
              "---\napiVersion: v1\nkind: Secret\nmetadata: {name: b}\n",
              0 },
            CONFIG_MAP("templates/own.yaml", "own"));
@@ -154,6 +155,8 @@ static void the_chart_above_annotates_what_the_vendors_renders(SW_UNUSED void **
     SW_AUTO_CHARS *held = annotations(out, "slipway.dev/hold"), *other = annotations(out, "other");
     assert_string_equal(held, "Secret/b=x ConfigMap/a=true");
     assert_string_equal(other, "ConfigMap/a=kept");
+    SW_AUTO_CHARS *driver = annotations(out, "slipway.dev/driver");
+    assert_string_equal(driver, "Secret/a=true");
     SW_AUTO_CHARS *text = render_text(plan, NULL, 0);
     assert_non_null(strstr(text, "slipway.dev/hold: \"true\""));
 }
@@ -250,6 +253,7 @@ static void mistakes_are_named_with_file_and_field(SW_UNUSED void **state)
         { "    gpu: {annotations: [a]}\n", "gpu: annotations: expected a map" },
         { "    gpu: {annotations: {Pod: x}}\n", "gpu: annotations: Pod: expected a map" },
         { "    gpu: {annotations: {Pod/: {a: b}}}\n", "'Pod/': expected a kind, or kind/name" },
+        { "    gpu: {annotations: {Pod?: {a: b}}}\n", "'Pod?': expected a kind, or kind/name" },
         { "    gpu: {annotations: {Pod: {a: 1}}}\n", "Pod: 'a': expected a string" },
         { "    gpu: {annotations: {Pod: {a b: c}}}\n", "Pod: 'a b': " },
         { "    - gpu\n", "slipway.dev/releases: expected a map of subcharts" },

@@ -210,6 +210,20 @@ static void the_annotation_names_the_nodes(void **state)
     assert_string_equal(selector, "{\"gpu\":\"yes\",\"zone\":\"a\",\"bare\":\"\"}");
 }
 
+/* As of an operator that labels nodes by its custom resource's name. */
+static void a_node_label_may_have_the_object_s_name(void **state)
+{
+    (void)state;
+    SW_AUTO_JSON *doc = manifest("Thing", "'" SW_ANN_NODE_LABELS "':'a, of_<name>=done,<name>'");
+    SW_AUTO(sw_gate) *gate = NULL;
+    sw_json_set_str(doc, "tuning", "metadata", "name", NULL);
+    assert_int_equal(sw_gate_new(doc, false, &gate, NULL), 0);
+    assert_int_equal(gate->n_node_labels, 3);
+    assert_string_equal(gate->node_labels[0], "a");
+    assert_string_equal(gate->node_labels[1], "of_tuning=done");
+    assert_string_equal(gate->node_labels[2], "tuning");
+}
+
 /* What an operator's custom resource calls selector is a selector of nodes; a Service's selects
  * pods, and so do matchLabels. */
 static void a_custom_resource_selects_its_nodes(void **state)
@@ -221,6 +235,8 @@ static void a_custom_resource_selects_its_nodes(void **state)
         { "a.example/v1", "{'nodeSelector':{'a':'b'}}", "{\"a\":\"b\"}" },
         { "a.example/v1", "{'nodeSelector':{'a':'b'},'selector':{'c':'d'}}", "{\"a\":\"b\"}" },
         { "a.example/v1", "{'selector':{'c':'d'}}", "{\"c\":\"d\"}" },
+        { "a.example/v1", "{'nodeSelectors':{'matchLabels':{'a':'b'}}}", "{\"a\":\"b\"}" },
+        { "a.example/v1", "{'nodeSelectors':{}}", NULL },
         { "a.example/v1", "{'selector':{'matchLabels':{'c':'d'}}}", NULL },
         { "apps/v1", "{'selector':{'c':'d'}}", NULL },
         { "v1", "{'selector':{'c':'d'}}", NULL },
@@ -250,6 +266,7 @@ int main(void)
         cmocka_unit_test(bad_annotations_are_named),
         cmocka_unit_test(log_patterns_are_go_s),
         cmocka_unit_test(costly_log_patterns_are_refused),
+        cmocka_unit_test(a_node_label_may_have_the_object_s_name),
         cmocka_unit_test(a_custom_resource_selects_its_nodes),
         cmocka_unit_test(the_annotation_names_the_nodes),
     };

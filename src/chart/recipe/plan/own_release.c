@@ -84,12 +84,15 @@ static int check_labels(struct json_object *labels, struct sw_err *err)
 static int read_annotations(struct sw_plan *plan, struct sw_plan_annotation *all, size_t *n,
                             const char *who, struct json_object *annotations, struct sw_err *err)
 {
-    const char *slash = strchr(who, '/'), *name = NULL;
-    const char *kind = sw_arena_strndup(plan->arena, who, strcspn(who, "/"));
-    if (slash)
-        name = sw_arena_strdup(plan->arena, slash + 1);
-    if (!*kind || (name && !*name))
-        return sw_err_set(err, SW_INVALID, "'%s': expected a kind, or kind/name", who);
+    const size_t end = strcspn(who, "?"), len = strcspn(who, "/?");
+    const char *kind = sw_arena_strndup(plan->arena, who, len), *name = NULL, *field = NULL;
+    if (who[len] == '/')
+        name = sw_arena_strndup(plan->arena, who + len + 1, end - len - 1);
+    if (who[end])
+        field = sw_arena_strdup(plan->arena, who + end + 1);
+    if (!*kind || (name && !*name) || (field && !*field))
+        return sw_err_set(err, SW_INVALID,
+                          "'%s': expected a kind, or kind/name, or one of them with ?field", who);
     if (!json_object_is_type(annotations, json_type_object))
         return sw_err_set(err, SW_INVALID, "%s: expected a map", who);
     json_object_object_foreach(annotations, key, value)
@@ -97,9 +100,10 @@ static int read_annotations(struct sw_plan *plan, struct sw_plan_annotation *all
         const char *fault = entry_fault(key, value);
         if (fault)
             return sw_err_set(err, SW_INVALID, "%s: '%s': %s", who, key, fault);
-        all[(*n)++] = (struct sw_plan_annotation){ kind, name, sw_arena_strdup(plan->arena, key),
-                                                   sw_arena_strdup(plan->arena,
-                                                                   json_object_get_string(value)) };
+        all[(*n)++] = (struct sw_plan_annotation){
+            kind, name, field, sw_arena_strdup(plan->arena, key),
+            sw_arena_strdup(plan->arena, json_object_get_string(value))
+        };
     }
     return 0;
 }
@@ -130,13 +134,26 @@ static int find_annotations(struct sw_plan *plan, struct sw_plan_release *releas
     return rc < 0 ? sw_err_wrap(err, rc, "annotations") : 0;
 }
 
+/* @field: "spec.driver" */
+static bool has_field(struct json_object *object, const char *field)
+{
+    while (object && *field) {
+        const size_t len = strcspn(field, ".");
+        SW_AUTO_CHARS *key = sw_strndup(field, len);
+        object = sw_json_get(object, key);
+        field += len + (field[len] != '\0');
+    }
+    return object;
+}
+
 bool sw_plan_annotate(const struct sw_plan_release *release, struct json_object *object)
 {
     bool any = false;
     for (size_t i = 0; release && i < release->n_annotations; i++) {
         const struct sw_plan_annotation *a = &release->annotations[i];
         if (!sw_streq(a->kind, sw_obj_kind(object)) ||
-            (a->name && !sw_streq(a->name, sw_obj_name(object))))
+            (a->name && !sw_streq(a->name, sw_obj_name(object))) ||
+            (a->field && !has_field(object, a->field)))
             continue;
         sw_json_set_str(object, a->value, "metadata", "annotations", a->key, NULL);
         any = true;

@@ -15,6 +15,7 @@ struct sw_plan_chart;
 /** An annotation for objects of a vendor's chart: what slipway waits for, say. */
 struct sw_plan_annotation {
     const char *kind, *name; /* of the objects; name NULL: all of the kind */
+    const char *field;       /* dotted: only those that have it; NULL: all */
     const char *key, *value;
 };
 

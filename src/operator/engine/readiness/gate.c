@@ -166,6 +166,18 @@ static int read_checked(struct json_object *manifest, struct sw_gate *gate, stru
     return 0;
 }
 
+/* @label: "<name>" in it is the object's name. Heap. */
+static char *with_name(const char *label, size_t len, struct json_object *manifest)
+{
+    static const char placeholder[] = "<name>";
+    const char *at = memmem(label, len, placeholder, sizeof placeholder - 1);
+    if (!at)
+        return sw_strndup(label, len);
+    const size_t before = (size_t)(at - label), behind = before + sizeof placeholder - 1;
+    return sw_printf("%.*s%s%.*s", (int)before, label, sw_obj_name(manifest), (int)(len - behind),
+                     label + behind);
+}
+
 /* The names in an annotation. */
 static void read_names(struct json_object *manifest, const char *annotation, char ***names,
                        size_t *n)
@@ -175,7 +187,7 @@ static void read_names(struct json_object *manifest, const char *annotation, cha
         size_t len = strcspn(at, ", ");
         if (len) {
             SW_GROW(*names, *n, cap);
-            (*names)[(*n)++] = sw_strndup(at, len);
+            (*names)[(*n)++] = with_name(at, len, manifest);
         }
         at += len + (at[len] != '\0');
     }
@@ -218,14 +230,17 @@ static struct json_object *labels_of(const char *text)
 }
 
 /* The nodes on which an operator works for its custom resource: what the annotation says, else
- * spec.nodeSelector, or what AMD's DeviceConfig and the Module of Kernel Module Management call
- * spec.selector, which selects pods in kinds of Kubernetes' own. Owned; NULL: it does not say. */
+ * spec.nodeSelector, what Skyhook calls spec.nodeSelectors (its matchLabels), or what AMD's
+ * DeviceConfig and the Module of Kernel Module Management call spec.selector, which selects pods in
+ * kinds of Kubernetes' own. Owned; NULL: it does not say. */
 static struct json_object *selector_of(struct json_object *manifest)
 {
     const char *nodes = sw_obj_annotation(manifest, SW_ANN_NODES);
     if (nodes)
         return labels_of(nodes);
     struct json_object *selector = sw_json_find(manifest, "spec", "nodeSelector", NULL);
+    if (!selector)
+        selector = sw_json_find(manifest, "spec", "nodeSelectors", "matchLabels", NULL);
     if (!selector && strchr(sw_obj_api_version(manifest), '.'))
         selector = sw_json_find(manifest, "spec", "selector", NULL);
     return is_node_selector(selector) ? sw_json_copy(selector) : NULL;

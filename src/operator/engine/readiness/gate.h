@@ -52,7 +52,8 @@ struct sw_condition;
 /** "true": the object is applied with dryRun=All until the server accepts it, and never stored. */
 #define SW_ANN_DRY_RUN "slipway.dev/dry-run"
 /** Keys, or keys with values ("key=value"), comma-separated: each node of the state must carry
- * these labels; the state finishes node by node. On any object of the state. */
+ * these labels; the state finishes node by node. On any object of the state, whose name "<name>" in
+ * it is. */
 #define SW_ANN_NODE_LABELS "slipway.dev/wait-for-node-labels"
 /** Names of extended resources ("gpu.intel.com/i915", "gpu.intel.com/" and a star for any of them),
  * comma-separated: each node of the state must have some of each allocatable, as with
