@@ -259,10 +259,8 @@ chaos: deps ## SEEDS=n random fault plans for each recipe, and the crash sweep: 
 
 .PHONY: test-aicr
 test-aicr: deps-tests ## walk, validate and remove all recipes and bundles of NVIDIA's AICR in ../shared, each on an embedded cluster; kill the walk of one
-	@$(MAKE) --no-print-directory -s build
-	@SW_ALL=1 SLIPWAY_RELEASE=$(BUILD)/slipway bash test/emulator/cli/aicr_recipes_test.sh
-	@$(MAKE) --no-print-directory -s $(BUILD)/test/chaos
-	@LARGE=h100-kind-training EVERY=50 SLIPWAY=$(BUILD)/slipway bash test/emulator/operator/aicr_crash_test.sh
+	@$(MAKE) --no-print-directory -s build $(BUILD)/test/chaos
+	@SLIPWAY=$(abspath $(BUILD)/slipway) hack/test-aicr.sh
 
 # libFuzzer: make fuzz [FUZZ_SECONDS=60] [TARGET=yaml]
 FUZZ_SECONDS ?= 60

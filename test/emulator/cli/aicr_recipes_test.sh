@@ -122,10 +122,12 @@ gone() {
 aicr_charts "$shared" "$tap_dir/charts" || exit 1
 recipes=("$shared"/aicr/resolved/*.yaml "$shared"/aicr/bundles/*)
 [ -n "${SW_ALL:-}${ONLY:-}" ] || { echo "# one of ${#recipes[@]}, SW_SEED=${SW_SEED:=0}; all: SW_ALL=1"; recipes=("${recipes[SW_SEED % ${#recipes[@]}]}"); }
+nth=0
 for from in "${recipes[@]}"; do
-    called=$(basename "$from" .yaml) recipe=$from
+    called=$(basename "$from" .yaml) recipe=$from nth=$((nth + 1))
     [ -f "$from" ] || { called=bundle-$called recipe=$from/recipe.yaml; }
     [[ $called =~ ${ONLY:-.} ]] || continue
+    echo "# $nth of ${#recipes[@]}, $(date +%H:%M:%S): $called"
     start || exit 1
     since=$SECONDS
     t "$called walks to Ready" walk
