@@ -123,6 +123,10 @@ bench: deps ## measure speed and memory: the table of docs/benchmarks.md; O=json
 	@$(MAKE) --no-print-directory -s build bench-programs
 	@hack/bench.sh >$(BUILD)/bench.json.new && mv $(BUILD)/bench.json.new $(BUILD)/bench.json
 	@if [ "$(O)" = json ]; then cat $(BUILD)/bench.json; else hack/bench-table.py $(BUILD)/bench.json; fi
+.PHONY: bench-aicr
+bench-aicr: deps-tests ## a bundle of NVIDIA's AICR, walked and by its own deploy.sh (BUNDLE=DIR with one, HELM=PROGRAM): time, requests, a failure, a late node, a kill
+	@$(MAKE) --no-print-directory -s build
+	@hack/bench-aicr.sh
 
 docs-site: ## build a site of the documents and a reference, build/site (needs mkdocs)
 	@$(MAKE) --no-print-directory -s build
@@ -273,7 +277,7 @@ include make/dist.mk
 include make/develop.mk
 
 # What objects are made of: a second to read, so not for what makes none (or has another make do it)
-NO_OBJECTS := help clean deps deps-tests run test test-all test-aicr test-cluster test-e2e check lint bench fuzz chaos info \
+NO_OBJECTS := help clean deps deps-tests run test test-all test-aicr test-cluster test-e2e check lint bench bench-aicr fuzz chaos info \
     install uninstall deploy undeploy undeploy-das undeploy-das-ocp back-to-das catalog-build create-related-images unit-test e2e-test
 ifneq ($(filter-out $(NO_OBJECTS),$(or $(MAKECMDGOALS),build)),)
 -include $(shell find $(BUILD) -name '*.d' -type f 2>/dev/null)

@@ -61,6 +61,8 @@ for b in build/bench/*; do
     *) [ ! -x "$b" ] || "$b" >>"$out" || true ;;
     esac
 done
+say hack/bench-aicr.sh
+CASES=usable BY=slipway hack/bench-aicr.sh >>"$out" || true
 # against a real API server, where one has been built
 for b in controller scheduler dra page; do
     say "hack/bench-$b.sh"
