@@ -22,16 +22,26 @@ export UBSAN_OPTIONS="${UBSAN_OPTIONS:-print_stacktrace=1}"
 export SLIPWAY="$PWD/build/test/slipway" SLIPWAY_RELEASE="$PWD/build/slipway"
 # what takes too long to be tried whole is tried as a sample (test/sample.h), unless SW_ALL is set
 export SW_SEED="${SW_SEED:-$RANDOM}"
-# kubectl is half of what shell tests cost. Google Cloud's only asks the server for its version and starts
-# the kubectl of that: take the one of the emulator's. And none runs for so long that collecting garbage pays.
-mkdir -p build/test/bin; rm -f build/test/bin/kubectl
-case $(kubectl version --client 2>/dev/null) in
-*-dispatcher*)
-    real=$(dirname "$(readlink -f "$(command -v kubectl)")")/kubectl.1.29
-    [ ! -x "$real" ] || { ln -s "$real" build/test/bin/kubectl; export PATH="$PWD/build/test/bin:$PATH"; }
-    ;;
-esac
-export GOGC="${GOGC:-400}"
+# kubectl was a third of what tests cost: what they ask most often, test/tools/kubectl.c asks for them, and leaves the
+# rest to kubectl (SW_KUBECTL). Google Cloud's only asks the server for its version and starts the kubectl of
+# that: take the one of the emulator's. None runs for so long that collecting garbage pays, or more than one thread.
+mkdir -p build/test/bin; rm -f build/test/bin/*
+export PATH="$PWD/build/test/bin:$PATH" GOGC="${GOGC:-400}" GOMAXPROCS="${GOMAXPROCS:-1}"
+if [ -n "${SW_KUBECTL:-}" ] || SW_KUBECTL=$(command -v kubectl); then
+    case $("$SW_KUBECTL" version --client 2>/dev/null) in
+    *-dispatcher*)
+        real=$(dirname "$(readlink -f "$SW_KUBECTL")")/kubectl.1.29
+        [ ! -x "$real" ] || SW_KUBECTL=$real
+        ;;
+    esac
+    export SW_KUBECTL
+    ln -s ../kubectl build/test/bin/kubectl
+fi
+# A python3 that is a script (pyenv's) finds out at each start which one it is, which takes longer than the start.
+if [ "$(head -c 2 "$(command -v python3)" 2>/dev/null)" = '#!' ]; then
+    printf '#!/bin/sh\nexec %q "$@"\n' "$(python3 -c 'import sys; print(sys.executable)')" >build/test/bin/python3
+    chmod +x build/test/bin/python3
+fi
 # No test needs a certificate authority of the system's: reading them all, for each server that is asked, was
 # most of what tests with registries took.
 if openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=nobody -keyout /dev/null \

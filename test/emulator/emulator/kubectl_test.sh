@@ -11,7 +11,7 @@ finish() {
     rm -rf "$dir" "$tap_dir"
 }
 trap finish EXIT
-export HOME=$dir KUBECONFIG=$dir/kubeconfig
+export HOME=$dir KUBECONFIG=$dir/kubeconfig SW_KUBECTL_REAL=1
 
 start() { # ARGS...: another cluster
     [ -z "$emulator" ] || { kill "$emulator"; wait "$emulator"; }
