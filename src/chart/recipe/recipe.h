@@ -254,6 +254,8 @@ typedef int sw_recipe_lookup_fn(void *arg, const char *api_version, const char *
 /** What templates see of Kubernetes' and Helm's versions where nothing else is said. */
 extern const char sw_recipe_kube_version[], sw_recipe_helm_version[];
 
+struct sw_rendered_file;
+
 /** What holds at the moment of a render. Zero values are the defaults; all is borrowed for the
  * call. */
 struct sw_render_env {
@@ -277,6 +279,10 @@ struct sw_render_env {
     /* required and fail are no errors, as in helm lint; what Helm leaves out for a hook that it
      * does not know is there, too (is_left_out) */
     bool is_lint;
+    /* sw_recipe_render() leaves out documents that are no manifests, from the first of a file on,
+     * and tells why; NULL: the first is its error */
+    void (*on_fault)(void *arg, const struct sw_rendered_file *file, const char *text);
+    void *fault_arg;
     bool any_manifest; /* those without apiVersion, kind or name are no error: for printing */
     uint64_t fuel;     /* evaluation steps of all templates together; default SW_TEMPLATE_FUEL */
     size_t max_memory_bytes; /* of the values and all templates; default SW_TEMPLATE_BYTES */

@@ -191,14 +191,21 @@ static bool is_library(const struct sw_recipe *recipe)
     return sw_streq(sw_json_str(doc, "", "type", NULL), "library");
 }
 
+/* A file of the recipe that is no manifest: what is wrong with its YAML, or else why. */
+static void on_fault(void *arg, const struct sw_rendered_file *file, const char *text)
+{
+    struct sw_problems *found = arg;
+    if (!sw_lint_file(file, found))
+        sw_lint_failure(text, found);
+}
+
 /* @return 0 | why the recipe or the file of manifests cannot be read */
 static int find(struct lint_opts *o, const char *source, struct sw_problems *found,
                 struct sw_err *err)
 {
     struct sw_opened_recipe opened = { 0 };
-    SW_AUTO(sw_rendered) *rendered = NULL, *files = NULL;
+    SW_AUTO(sw_rendered) *rendered = NULL;
     SW_ERR(why);
-    SW_ERR(ignored);
     bool is_yaml = sw_ends_with(source, ".yaml") || sw_ends_with(source, ".yml");
     if (is_yaml && !o->recipe.source.repo && !strstr(source, "://")) {
         SW_AUTO_CHARS *text = NULL;
@@ -221,22 +228,20 @@ static int find(struct lint_opts *o, const char *source, struct sw_problems *fou
     size_t n_before = found->n;
     bool is_rendered = true;
     opened.env.is_lint = true;
+    opened.env.on_fault = on_fault;
+    opened.env.fault_arg = found;
     if (rc == 0)
         rc = sw_recipe_render(opened.plan, &opened.env, SW_ALL_STATES, &rendered, &why);
     if (rc == 0) {
         sw_lint(opened.plan, rendered,
-                o->recipe.name ? o->recipe.name : sw_recipe_name(opened.recipe), found);
+                o->recipe.name ? o->recipe.name : sw_recipe_name(opened.recipe),
+                found->n == n_before, found);
         sw_lint_random(opened.plan, &opened.env, rendered, found);
     } else if (rc == SW_INVALID && opened.recipe && !opened.plan && is_library(opened.recipe)) {
-        rc = 0;                    /* there is nothing to apply, which is no mistake */
-    } else if (rc == SW_INVALID) { /* what is wrong with the YAML of each template, or else why */
-        if (opened.plan &&
-            sw_recipe_render_files(opened.plan, &opened.env, SW_ALL_STATES, &files, &ignored) == 0)
-            sw_lint_files(files, found);
-        if (found->n == n_before) {
-            sw_lint_failure(sw_err_text(&why), found);
-            is_rendered = false;
-        }
+        rc = 0; /* there is nothing to apply, which is no mistake */
+    } else if (rc == SW_INVALID) {
+        sw_lint_failure(sw_err_text(&why), found);
+        is_rendered = false;
     }
     place_all(source, &opened, n_before, is_rendered, found);
     if (opened.recipe) { /* its lines are those of the files */
@@ -307,9 +312,11 @@ const struct sw_command sw_command_lint = {
         "has given up\n"
         "for those with the same fields, annotations that are misspelt and near to one, durations "
         "such as\n"
-        "'5 minutes', numbers where text must be, tabs, and a last line without its end. Charts in "
-        "charts/ that\n"
-        "come from a repository are left alone. What is printed after the changes is left to you.",
+        "'5 minutes', numbers and booleans where text must be, misspelt fields of "
+        "SpecialResources, "
+        "tabs, and a\n"
+        "last line without its end. Charts in charts/ that come from a repository are left alone. "
+        "What is printed after the changes is left to you.",
     .flags = flags,
     .execute = execute,
 };

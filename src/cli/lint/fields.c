@@ -103,6 +103,43 @@ static const char *find_field(const struct row *type, const char *name, size_t *
     return NULL;
 }
 
+/* The type of the field that the names @path lead to, its length in @len; NULL: no such field. */
+static const char *find_path(const struct sw_fields *f, const struct row *type,
+                             const char *const *path, size_t n, size_t *len)
+{
+    const char *name = NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (name && *name == '{') { /* any name leads to what is behind the brace */
+            name++;
+            --*len;
+        } else {
+            type = name ? find_type(f, name, *len) : type;
+            name = type ? find_field(type, path[i], len) : NULL;
+        }
+        for (; name && *name == '[' && i + 1 < n; name++)
+            --*len;
+        if (!name)
+            return NULL;
+    }
+    return name;
+}
+
+bool sw_fields_is_text(const struct sw_fields *fields, const char *version, const char *kind,
+                       const char *const *path, size_t n)
+{
+    SW_AUTO_CHARS *whole = sw_printf("%s %s", version, kind);
+    for (size_t i = 0; i < fields->n_kinds; i++) {
+        const struct row *row = &fields->kinds[i];
+        if (row->rest_len != strlen(whole) || memcmp(row->rest, whole, row->rest_len) != 0)
+            continue;
+        size_t len = 0;
+        const char *type = find_path(fields, find_type(fields, row->name, row->name_len), path, n,
+                                     &len);
+        return type && len == 1 && *type == 's';
+    }
+    return false;
+}
+
 /* ---- suggestions --------------------------------------------------------------------------------
  */
 

@@ -5,6 +5,7 @@
  * Source: fields.txt, made by hack/field-table.py from a release's OpenAPI document. Of kinds that
  * are not in it only the name and metadata are checked. Pinned by
  * test/unit/cli/cli_fields_test.c. */
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/base.h"
@@ -24,3 +25,8 @@ typedef void sw_fields_fn(void *arg, const char *path, const char *text);
  * that its group does not have. */
 void sw_fields_check(const struct sw_fields *fields, struct json_object *doc, sw_fields_fn *fn,
                      void *arg);
+
+/** Whether the field of @kind that the names @path lead to, in lists as well, must be text. @n: of
+ * them. Pinned by test/unit/cli/cli_fix_test.c. */
+bool sw_fields_is_text(const struct sw_fields *fields, const char *version, const char *kind,
+                       const char *const *path, size_t n);

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/lint/fields.h"
 #include "cli/lint/lint.h"
+#include "cli/lint/own_kinds.h"
 #include "cli/lint/source_lines.h"
 #include "data/data.h"
 #include "data/text/nearest.h"
@@ -31,18 +33,22 @@ struct fixing {
     const struct sw_fix_opts *opts;
     struct sw_fixes *fixes;
     struct sw_source_lines lines; /* of the text of now */
-    char **texts;                 /* a line's new text; NULL: it stays */
+    char **texts;                 /* a line's new text, by its head; NULL: it stays */
+    struct sw_fields *fields;     /* owned; NULL: not asked for yet */
+    struct sw_own_kinds *own;     /* the same */
 };
 
+enum { MAX_PATH = 32 };
+
 static void __attribute__((format(printf, 3, 4)))
-note(const struct fixing *f, size_t i, const char *fmt, ...)
+note(const struct fixing *f, size_t line, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
     char *text = sw_vprintf(fmt, ap);
     va_end(ap);
     SW_GROW(f->fixes->items, f->fixes->n, f->fixes->cap);
-    f->fixes->items[f->fixes->n++] = (struct sw_fix){ sw_strdup(f->path), (int)i + 1, text };
+    f->fixes->items[f->fixes->n++] = (struct sw_fix){ sw_strdup(f->path), (int)line, text };
 }
 
 /* Put @text in the place of @piece of line @i. Only one rule changes a line at a time. */
@@ -50,8 +56,8 @@ static void replace(struct fixing *f, size_t i, struct sw_source_piece piece, co
 {
     const struct sw_source_line *line = &f->lines.items[i];
     const size_t before = (size_t)(piece.at - line->at);
-    f->texts[i] = sw_printf("%.*s%s%.*s", (int)before, line->at, text,
-                            (int)(line->len - before - piece.len), piece.at + piece.len);
+    f->texts[line->head] = sw_printf("%.*s%s%.*s", (int)before, line->at, text,
+                                     (int)(line->len - before - piece.len), piece.at + piece.len);
 }
 
 static char *piece_text(struct sw_source_piece piece)
@@ -141,7 +147,7 @@ static void fix_api_version(struct fixing *f, size_t i)
         f->opts->kube_minor < d->same_since || is_for_older(f->opts->kube_range, d->same_since))
         return;
     replace(f, i, line->value, d->same);
-    note(f, i, "%s of %s is now %s", version, kind, d->same);
+    note(f, f->lines.items[i].number, "%s of %s is now %s", version, kind, d->same);
 }
 
 /* ---- annotations --------------------------------------------------------------------------------
@@ -167,22 +173,29 @@ static bool has_sibling(const struct sw_source_lines *lines, size_t i, const cha
     return false;
 }
 
-static void fix_name(struct fixing *f, size_t i, const char *const *names)
+/* The key of line @i becomes the one of @names that it is near to. */
+static void fix_key(struct fixing *f, size_t i, const char *const *names)
 {
     const struct sw_source_line *line = &f->lines.items[i];
     SW_AUTO_CHARS *key = piece_text(line->key);
-    if ((!sw_starts_with(key, "slipway.dev/") && !sw_starts_with(key, SW_SRO_PREFIX)) ||
-        is_among(key, names))
+    if (is_among(key, names))
         return;
     const char *meant = sw_text_nearest_only(key, names);
     const char *slash = strchr(key, '/');
     enum { SHORT = 6 }; /* of which two letters more or less make another word */
     if (!meant || has_sibling(&f->lines, i, meant) ||
-        (strlen(slash + 1) < SHORT &&
+        (strlen(slash ? slash + 1 : key) < SHORT &&
          sw_text_distance(key, strlen(key), meant, strlen(meant), true) > 1))
         return;
     replace(f, i, line->key, meant);
-    note(f, i, "%s is now %s", key, meant);
+    note(f, line->number, "%s is now %s", key, meant);
+}
+
+static void fix_name(struct fixing *f, size_t i, const char *const *names)
+{
+    SW_AUTO_CHARS *key = piece_text(f->lines.items[i].key);
+    if (sw_starts_with(key, "slipway.dev/") || sw_starts_with(key, SW_SRO_PREFIX))
+        fix_key(f, i, names);
 }
 
 /* "5 minutes", "1 hour and 30 minutes" as a duration; NULL: it is none. Owned. */
@@ -242,18 +255,21 @@ static void fix_duration(struct fixing *f, size_t i)
     if (!duration)
         return;
     replace(f, i, line->value, duration);
-    note(f, i, "'%s' is now %s", text, duration);
+    note(f, f->lines.items[i].number, "'%s' is now %s", text, duration);
 }
 
-/* A number, or true or false: what YAML does not take for a text. */
+/* A number, or true or false, which "yes" is in YAML as well: what it does not take for a text. */
 static bool is_no_text(struct sw_source_piece value)
 {
-    size_t n = 0, dots = 0;
-    if (sw_source_is(value, "true") || sw_source_is(value, "false"))
-        return true;
-    for (; n < value.len && ((value.at[n] >= '0' && value.at[n] <= '9') || value.at[n] == '.'); n++)
-        dots += value.at[n] == '.';
-    return n > 0 && n == value.len && dots <= 1 && value.at[0] != '.' && value.at[n - 1] != '.';
+    enum { LONGEST = 64 };
+    SW_AUTO_JSON *doc = NULL;
+    SW_ERR(ignored);
+    if (!value.len || value.len > LONGEST)
+        return false;
+    if (sw_yaml_parse(value.at, value.len, &(struct sw_yaml_opts){ 0 }, &doc, &ignored) < 0)
+        sw_err_done(&ignored);
+    return json_object_is_type(doc, json_type_int) || json_object_is_type(doc, json_type_double) ||
+           json_object_is_type(doc, json_type_boolean);
 }
 
 static void fix_quotes(struct fixing *f, size_t i)
@@ -264,7 +280,7 @@ static void fix_quotes(struct fixing *f, size_t i)
     SW_AUTO_CHARS *text = piece_text(line->value), *quoted = sw_printf("\"%s\"", text);
     SW_AUTO_CHARS *key = piece_text(line->key);
     replace(f, i, line->value, quoted);
-    note(f, i, "%s: %s is in quotes now: it must be text", key, text);
+    note(f, f->lines.items[i].number, "%s: %s is in quotes now: it must be text", key, text);
 }
 
 static void fix_metadata(struct fixing *f, size_t i, bool is_annotation)
@@ -272,9 +288,105 @@ static void fix_metadata(struct fixing *f, size_t i, bool is_annotation)
     const struct sw_source_line *line = &f->lines.items[i];
     if (is_annotation)
         fix_name(f, i, sw_hook_annotations());
-    if (!f->texts[i] && is_annotation && sw_source_is(line->key, SW_ANN_TIMEOUT))
+    if (!f->texts[line->head] && is_annotation && sw_source_is(line->key, SW_ANN_TIMEOUT))
         fix_duration(f, i);
-    if (!f->texts[i])
+    if (!f->texts[line->head])
+        fix_quotes(f, i);
+}
+
+/* ---- fields that must be text -------------------------------------------------------------------
+ */
+
+/* What the document of line @i is: its field @key ("kind"); owned, "" where that is not plain. */
+static char *head_of(const struct fixing *f, size_t i, const char *key)
+{
+    const int line = top_field(&f->lines, i, key);
+    return line < 0 ? sw_strdup("") : piece_text(f->lines.items[line].value);
+}
+
+static void fix_text_field(struct fixing *f, size_t i)
+{
+    char *names[MAX_PATH];
+    size_t n = 0, first = MAX_PATH;
+    if (f->lines.items[i].quote || !is_no_text(f->lines.items[i].value))
+        return;
+    SW_AUTO_CHARS *version = head_of(f, i, "apiVersion"), *kind = head_of(f, i, "kind");
+    for (int at = (int)i; at >= 0 && first > 0; at = sw_source_parent(&f->lines, (size_t)at), n++)
+        names[--first] = piece_text(f->lines.items[at].key);
+    f->fields = f->fields ? f->fields : sw_fields_new();
+    if (sw_fields_is_text(f->fields, version, kind, (const char *const *)names + first, n))
+        fix_quotes(f, i);
+    for (; first < MAX_PATH; first++)
+        free(names[first]);
+}
+
+/* ---- slipway's own kinds ------------------------------------------------------------------------
+ */
+
+/* The schema of the document of line @i, if that is of slipway's own kinds; borrowed. NULL: it is
+ * none. */
+static struct json_object *own_schema(struct fixing *f, size_t i)
+{
+    const char *version;
+    SW_AUTO_CHARS *api = head_of(f, i, "apiVersion"), *kind = head_of(f, i, "kind");
+    if (!*api || !*kind || !strchr(api, '.'))
+        return NULL;
+    f->own = f->own ? f->own : sw_own_kinds_new();
+    struct json_object *crd = sw_own_kinds_find(f->own, kind);
+    SW_AUTO_CHARS *group = sw_printf("%s/", sw_json_str(crd, "", "spec", "group", NULL));
+    return crd && sw_starts_with(api, group) ? sw_own_kinds_schema(crd, &version) : NULL;
+}
+
+/* The schema of the field of line @i; @i -1: the document's, @top. */
+static struct json_object *schema_of(struct fixing *f, int i, struct json_object *top, int depth)
+{
+    if (i < 0 || depth == MAX_PATH)
+        return i < 0 ? top : NULL;
+    struct json_object *above = schema_of(f, sw_source_parent(&f->lines, (size_t)i), top,
+                                          depth + 1);
+    SW_AUTO_CHARS *key = piece_text(f->lines.items[i].key);
+    return sw_own_kinds_below(above, key);
+}
+
+/* A name that is none of those of @above, the schema of the map of line @i. */
+static void fix_own_name(struct fixing *f, size_t i, struct json_object *above)
+{
+    struct json_object *items = sw_json_get(above, "items"), *of = items ? items : above,
+                       *properties = sw_json_get(of, "properties");
+    const char *names[256] = { 0 };
+    size_t n = 0;
+    if (!properties || sw_json_bool(of, false, "x-kubernetes-preserve-unknown-fields", NULL))
+        return;
+    json_object_object_foreach(properties, name, property)
+    {
+        (void)property;
+        if (n + 1 < SW_COUNT(names))
+            names[n++] = name;
+    }
+    fix_key(f, i, names);
+}
+
+/* A line of a document with the schema @top. */
+static void fix_own_line(struct fixing *f, size_t i, struct json_object *top)
+{
+    const struct sw_source_line *line = &f->lines.items[i];
+    const int parent = sw_source_parent(&f->lines, i);
+    if (parent < 0)
+        return;
+    struct json_object *schema = schema_of(f, (int)i, top, 0);
+    const char *pattern = sw_json_str(schema, NULL, "pattern", NULL);
+    if (!schema) {
+        fix_own_name(f, i, schema_of(f, parent, top, 0));
+        return;
+    }
+    SW_AUTO_CHARS *text = piece_text(line->value);
+    if (!sw_streq(sw_json_str(schema, "", "type", NULL), "string") || !*text)
+        return;
+    SW_AUTO_CHARS *duration = pattern && !sw_own_kinds_match(pattern, text) ? plain_duration(text)
+                                                                            : NULL;
+    if (duration && sw_own_kinds_match(pattern, duration))
+        fix_duration(f, i);
+    else
         fix_quotes(f, i);
 }
 
@@ -287,9 +399,15 @@ static void fix_manifest_line(struct fixing *f, size_t i)
         fix_api_version(f, i);
         return;
     }
+    struct json_object *own = own_schema(f, i);
+    if (own)
+        fix_own_line(f, i, own);
+    else
+        fix_text_field(f, i);
     const int map = sw_source_parent(&f->lines, i);
     const int metadata = map < 0 ? -1 : sw_source_parent(&f->lines, (size_t)map);
-    if (metadata < 0 || !sw_source_is(f->lines.items[metadata].key, "metadata"))
+    if (f->texts[f->lines.items[i].head] || metadata < 0 ||
+        !sw_source_is(f->lines.items[metadata].key, "metadata"))
         return;
     const bool is_annotation = sw_source_is(f->lines.items[map].key, "annotations");
     if (is_annotation || sw_source_is(f->lines.items[map].key, "labels"))
@@ -305,14 +423,14 @@ static void fix_chart_line(struct fixing *f, size_t i)
             !sw_source_is(f->lines.items[parent].key, "annotations"))
             return;
         fix_name(f, i, sw_chart_annotation_names());
-        if (!f->texts[i])
+        if (!f->texts[line->head])
             fix_quotes(f, i);
     } else if (sw_source_is(line->key, "version") || sw_source_is(line->key, "appVersion")) {
         fix_quotes(f, i);
     } else if (sw_source_is(line->key, "apiVersion") && sw_source_is(line->value, "v1") &&
                !f->opts->has_requirements && top_field(&f->lines, i, "dependencies") >= 0) {
         replace(f, i, line->value, "v2");
-        note(f, i, "apiVersion v1 is now v2, which has dependencies");
+        note(f, f->lines.items[i].number, "apiVersion v1 is now v2, which has dependencies");
     }
 }
 
@@ -325,6 +443,8 @@ static char *apply(const struct fixing *f, size_t len)
     char *out = sw_alloc(size), *to = out;
     for (size_t i = 0; i < f->lines.n; i++) {
         const struct sw_source_line *line = &f->lines.items[i];
+        if (line->head != i)
+            continue;
         const char *text = f->texts[i] ? f->texts[i] : line->at;
         const size_t n = f->texts[i] ? strlen(f->texts[i]) : line->len;
         to = mempcpy(to, text, n);
@@ -342,13 +462,14 @@ static char *fix_lines(struct fixing *f, const char *text, size_t len)
     sw_source_lines_read(text, len, &f->lines);
     f->texts = sw_zalloc(f->lines.n + 1, sizeof *f->texts);
     for (size_t i = 0; i < f->lines.n; i++) {
-        if (!f->lines.items[i].key.len || f->kind == SW_FIX_VALUES)
+        const size_t head = f->lines.items[i].head; /* a line has one change at a time */
+        if (!f->lines.items[i].key.len || f->kind == SW_FIX_VALUES || f->texts[head])
             continue;
         if (f->kind == SW_FIX_CHART)
             fix_chart_line(f, i);
         else
             fix_manifest_line(f, i);
-        is_changed = is_changed || f->texts[i];
+        is_changed = is_changed || f->texts[head];
     }
     if (is_changed)
         out = apply(f, len);
@@ -399,19 +520,38 @@ static char *without_tabs(const char *text, int width, size_t *line)
     return out;
 }
 
+/* How much of @text, of @len, there is up to the field at the top that follows the last line which
+ * begins with a tab: what is behind has no part in what the tabs mean. */
+static size_t tabs_end(const char *text, size_t len)
+{
+    size_t end = 0;
+    bool is_open = false; /* a line with a tab has been, and no field at the top since */
+    for (size_t at = 0; at < len;) {
+        const char *nl = memchr(text + at, '\n', len - at);
+        const size_t blanks = strspn(text + at, " \t"), next = nl ? (size_t)(nl + 1 - text) : len;
+        is_open = is_open || memchr(text + at, '\t', blanks);
+        if (is_open && !blanks && text[at] != '#' && text[at] != '\n' && text[at] != '\r')
+            is_open = false;
+        end = is_open ? next : end;
+        at = next;
+    }
+    return end;
+}
+
 /* Tabs at the beginning of lines, which YAML does not allow: where the text is YAML without them,
- * and says the same whatever a tab is wide. NULL: that is not so. */
+ * and says the same whatever a tab is wide; what follows them may be none. NULL: that is not so. */
 static char *fix_tabs(const struct fixing *f, const char *text, size_t len)
 {
     static const int widths[] = { 2, 4, 8 };
     char *out = NULL;
     SW_AUTO_CHARS *first_meaning = NULL, *before = meaning(text, len);
+    const size_t end = tabs_end(text, len);
     size_t line;
     if (before || strlen(text) != len || memmem(text, len, "{{", 2))
         return NULL;
     for (size_t i = 0; i < SW_COUNT(widths); i++) {
         SW_AUTO_CHARS *changed = without_tabs(text, widths[i], &line);
-        SW_AUTO_CHARS *means = meaning(changed, strlen(changed));
+        SW_AUTO_CHARS *means = meaning(changed, strlen(changed) - (len - end));
         if (line == SIZE_MAX || (means && first_meaning && !sw_streq(means, first_meaning))) {
             free(out);
             return NULL;
@@ -422,7 +562,7 @@ static char *fix_tabs(const struct fixing *f, const char *text, size_t len)
         out = SW_TAKE(changed);
     }
     if (out)
-        note(f, line, "tabs at the beginning of lines are blanks now");
+        note(f, line + 1, "tabs at the beginning of lines are blanks now");
     return out;
 }
 
@@ -437,7 +577,7 @@ static char *fix_end(const struct fixing *f, const char *text, size_t len)
     for (const char *at = text; (at = strchr(at, '\n')); at++)
         n++;
     if (before && after && sw_streq(before, after)) {
-        note(f, n, "the last line ends with a line end now");
+        note(f, n + 1, "the last line ends with a line end now");
         return out;
     }
     free(out);
@@ -459,5 +599,7 @@ char *sw_fix_text(const char *path, enum sw_fix_kind kind, const char *text, siz
         now = next;
         is_changed = true;
     }
+    sw_fields_free(f.fields);
+    sw_own_kinds_free(f.own);
     return is_changed ? SW_TAKE(now) : NULL;
 }

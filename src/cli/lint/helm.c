@@ -202,8 +202,13 @@ static void check_deprecated(const struct sw_manifest *m, int minor, struct sw_p
 /* Names of these may hold what a path may; a request for a certificate has no rule. */
 static bool has_path_name(const char *kind)
 {
-    static const char *const kinds[] = { "Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding",
-                                         "CertificateSigningRequest" };
+    static const char *const kinds[] = { "Role",
+                                         "ClusterRole",
+                                         "RoleBinding",
+                                         "ClusterRoleBinding",
+                                         "CertificateSigningRequest",
+                                         "ClusterTrustBundle",
+                                         "IPAddress" };
     for (size_t i = 0; i < SW_COUNT(kinds); i++)
         if (sw_streq(kinds[i], kind))
             return true;
@@ -219,9 +224,13 @@ static void check_name(const struct sw_manifest *m, struct sw_problems *problems
     const char *fault = has_path_name(kind) ? (strpbrk(name, "/%") ? "holds '/' or '%'" : NULL)
                         : is_label          ? sw_dns_label_fault(name)
                                             : sw_dns_subdomain_fault(name);
+    /* helm warns; a server refuses it. Those of others' groups may have rules of their own */
+    const char *version = sw_obj_api_version(m->doc), *slash = strchr(version, '/');
+    const char *dot = strchr(version, '.');
+    const bool is_builtin = !slash || !dot || dot > slash || strstr(version, ".k8s.io/");
     if (fault)
         sw_problems_add(
-            problems, false, m->path, m->line,
+            problems, is_builtin, m->path, m->line,
             "object name does not conform to Kubernetes naming requirements: \"%s\": %s", name,
             fault);
 }

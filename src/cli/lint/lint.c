@@ -344,17 +344,16 @@ void sw_lint_failure(const char *text, struct sw_problems *problems)
     sw_problems_add(problems, true, "", 0, "%s", text);
 }
 
-void sw_lint_files(const struct sw_rendered *files, struct sw_problems *problems)
+bool sw_lint_file(const struct sw_rendered_file *file, struct sw_problems *problems)
 {
-    for (size_t i = 0; i < sw_rendered_n_files(files); i++) {
-        const struct sw_rendered_file *f = sw_rendered_file(files, i);
-        const struct sw_yaml_opts opts = { .file = f->path, .allow_duplicate = true };
-        struct sw_yaml_docs docs = { 0 };
-        SW_ERR(err);
-        if (sw_yaml_parse_all(f->text, f->len, &opts, &docs, &err) < 0)
-            sw_lint_failure(sw_err_text(&err), problems);
-        sw_yaml_docs_done(&docs);
-    }
+    const struct sw_yaml_opts opts = { .file = file->path, .allow_duplicate = true };
+    struct sw_yaml_docs docs = { 0 };
+    SW_ERR(err);
+    const bool is_yaml = sw_yaml_parse_all(file->text, file->len, &opts, &docs, &err) == 0;
+    if (!is_yaml)
+        sw_lint_failure(sw_err_text(&err), problems);
+    sw_yaml_docs_done(&docs);
+    return !is_yaml;
 }
 
 /* Is it asked to wait for @m? */
@@ -406,7 +405,7 @@ static void check_waits(struct lint *l)
             sw_obj_kind(workload->doc), sw_obj_name(workload->doc));
 }
 
-static void check_state(const struct lint *l, size_t state)
+static void check_state(const struct lint *l, size_t state, bool is_whole)
 {
     const struct sw_recipe_state *s = sw_plan_state(l->plan, state);
     const char *path = s->n_templates ? s->templates[0] : s->chart;
@@ -424,7 +423,7 @@ static void check_state(const struct lint *l, size_t state)
     for (size_t i = 0; i < sw_plan_n_states(l->plan); i++)
         for (size_t k = 0; k < sw_plan_state(l->plan, i)->n_needs; k++)
             is_needed = is_needed || sw_plan_state(l->plan, i)->needs[k] == state;
-    if (is_needed && !has_awaited(l, state))
+    if (is_needed && is_whole && !has_awaited(l, state))
         sw_problems_add(l->problems, false, path, 0,
                         "nothing in state '%s' is waited for: what needs it starts at once",
                         s->name);
@@ -452,7 +451,7 @@ static void check_manifests(struct lint *l, const struct sw_rendered_doc *d)
 }
 
 void sw_lint(const struct sw_plan *plan, const struct sw_rendered *rendered, const char *resource,
-             struct sw_problems *problems)
+             bool is_whole, struct sw_problems *problems)
 {
     SW_AUTO(sw_fields) *fields = sw_fields_new();
     SW_AUTO(sw_own_kinds) *own = sw_own_kinds_new();
@@ -468,6 +467,7 @@ void sw_lint(const struct sw_plan *plan, const struct sw_rendered *rendered, con
     for (size_t i = 0; i < sw_rendered_n_docs(rendered); i++)
         check_manifests(&l, sw_rendered_doc(rendered, i));
     for (size_t i = 0; i < sw_plan_n_states(plan); i++)
-        check_state(&l, i);
-    check_waits(&l);
+        check_state(&l, i, is_whole);
+    if (is_whole)
+        check_waits(&l);
 }

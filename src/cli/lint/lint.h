@@ -1,5 +1,6 @@
 #pragma once
 /* lint: errors and warnings about a recipe, found without a cluster. */
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/base.h"
@@ -34,9 +35,8 @@ void sw_problems_add_yaml(struct sw_problems *problems, const char *path, int li
 /** Add @text, the message of a template that could not be rendered or read, with the place that it
  * names ("template: c/templates/t.yaml:2:13: ...", "c/templates/t.yaml:2: ..."). */
 void sw_lint_failure(const char *text, struct sw_problems *problems);
-/** Parse the YAML of each rendered file and add all errors; sw_recipe_render() ends with the
- * first. */
-void sw_lint_files(const struct sw_rendered *files, struct sw_problems *problems);
+/** Parse the YAML of a rendered file and add its errors. @return whether there is one */
+bool sw_lint_file(const struct sw_rendered_file *file, struct sw_problems *problems);
 
 /** Check the manifests of a file: their fields, and SpecialResources that select the same nodes.
  * @name: of the file */
@@ -65,10 +65,11 @@ const char *const *sw_chart_annotation_names(void);
 void sw_lint_values(const struct sw_recipe *recipe, struct json_object *set,
                     struct sw_problems *problems);
 
-/** Check all rendered manifests and the states. @resource: the name in node labels. Each check of
- * manifests is a row of a table in lint.c. Pinned by test/golden/cli/lint_test.sh. */
+/** Check all rendered manifests and the states. @resource: the name in node labels. @is_whole: no
+ * manifest lacks because it cannot be read, so that what lacks may be told. Each check of manifests
+ * is a row of a table in lint.c. Pinned by test/golden/cli/lint_test.sh. */
 void sw_lint(const struct sw_plan *plan, const struct sw_rendered *rendered, const char *resource,
-             struct sw_problems *problems);
+             bool is_whole, struct sw_problems *problems);
 
 /** Check what `helm lint` checks and the above do not, with its severity: Chart.yaml of the root
  * chart, names, selectors, APIs that are deprecated in @kube_version ("v1.36.0"). @rendered: NULL:

@@ -27,3 +27,8 @@ void sw_own_kinds_check(const struct sw_own_kinds *kinds, struct json_object *do
 struct json_object *sw_own_kinds_find(const struct sw_own_kinds *kinds, const char *name);
 /** The schema of the newest version of a definition, borrowed. @version: of the same. */
 struct json_object *sw_own_kinds_schema(struct json_object *crd, const char **version);
+/** The schema of the field @key of what has the schema @above, in a list as well; borrowed. NULL:
+ * there is none. */
+struct json_object *sw_own_kinds_below(struct json_object *above, const char *key);
+/** Whether @text is as @pattern, a regular expression of a schema. */
+bool sw_own_kinds_match(const char *pattern, const char *text);

@@ -60,6 +60,7 @@ void sw_lint_random(const struct sw_plan *plan, const struct sw_render_env *env,
     SW_ERR(err);
     again.lookup = find;
     again.lookup_arg = &cluster;
+    again.on_fault = NULL; /* an error ends it here */
     if (sw_recipe_render(plan, &again, SW_ALL_STATES, &other, &err) < 0 ||
         sw_rendered_n_manifests(other) != sw_rendered_n_manifests(rendered))
         return; /* what it finds makes it another chart */

@@ -19,6 +19,8 @@ struct reader {
     struct sw_source_lines *out;
     bool in_block;       /* in a block scalar, or in a quoted text of several lines */
     size_t block_indent; /* of the field whose value that is */
+    const char *flow;    /* the brace or bracket that the line's value begins with; NULL: none */
+    size_t flow_indent;  /* of the fields in it */
     bool in_action;      /* an action or a comment of a template that is not closed yet */
     struct {
         size_t first; /* the line of {{ if }} */
@@ -130,7 +132,12 @@ static void read_value(struct reader *r, struct sw_source_line *line, const char
         line->value = (struct sw_source_piece){ at + 1, (size_t)(close - at - 1) };
         return;
     }
-    if (strchr("[{&*!%@`", *at))
+    if (*at == '{' || *at == '[') {
+        r->flow = at;
+        r->flow_indent = line->indent + 1;
+        return;
+    }
+    if (strchr("&*!%@`", *at))
         return;
     const char *stop = at;
     while (stop < end && !(*stop == '#' && stop[-1] == ' '))
@@ -170,6 +177,11 @@ static void read_line(struct reader *r, struct sw_source_line *line)
     if (r->in_block && (indent > r->block_indent || sw_starts_with(at, "{{")))
         return;
     r->in_block = false;
+    if (!has_action && (*at == '{' || *at == '[')) {
+        r->flow = at;
+        r->flow_indent = indent;
+        return;
+    }
     if (*at == '#' || line->is_separator || *at == '{')
         return;
     if (!has_action) {
@@ -181,24 +193,121 @@ static void read_line(struct reader *r, struct sw_source_line *line)
     read_field(r, line, at, end);
     line->value = (struct sw_source_piece){ 0 };
     line->quote = 0;
+    r->flow = NULL;
+}
+
+/* ---- maps in braces -----------------------------------------------------------------------------
+ */
+
+static const char *skip_blanks(const char *at, const char *end)
+{
+    while (at < end && (*at == ' ' || *at == '\t'))
+        at++;
+    return at;
+}
+
+/* The scalar at @at within braces, without its quotes. @return what is behind it; NULL: it is not
+ * plain */
+static const char *read_flow_scalar(const char *at, const char *end, struct sw_source_piece *out,
+                                    char *quote)
+{
+    *quote = *at == '"' || *at == '\'' ? *at : 0;
+    if (*quote) {
+        const char *close = memchr(at + 1, *at, (size_t)(end - at - 1));
+        if (!close || memchr(at, '\\', (size_t)(close - at)) ||
+            (close + 1 < end && close[1] == *quote))
+            return NULL;
+        *out = (struct sw_source_piece){ at + 1, (size_t)(close - at - 1) };
+        return close + 1;
+    }
+    const char *stop = at;
+    if (strchr("&*!%@`|>#?", *at))
+        return NULL;
+    while (stop < end && !strchr(",{}[]", *stop) &&
+           !(*stop == ':' && (stop + 1 == end || strchr(" \t,{}[]", stop[1]))) &&
+           !(*stop == '#' && stop[-1] == ' '))
+        stop++;
+    const char *behind = stop;
+    while (stop > at && (stop[-1] == ' ' || stop[-1] == '\t'))
+        stop--;
+    *out = (struct sw_source_piece){ at, (size_t)(stop - at) };
+    return behind;
+}
+
+/* Add the fields of the map or list that begins at @at, a brace or a bracket. @return what is
+ * behind it; NULL: it is not closed on the line, or not plain */
+static const char *read_flow(struct sw_source_lines *out, size_t head, const char *at,
+                             const char *end, size_t indent, int depth)
+{
+    enum { MAX_DEPTH = 16 };
+    const bool is_map = *at++ == '{';
+    while ((at = skip_blanks(at, end)) < end && *at != (is_map ? '}' : ']')) {
+        struct sw_source_line field = out->items[head];
+        field.indent = indent;
+        field.quote = 0;
+        field.value = (struct sw_source_piece){ 0 };
+        const char *value = at;
+        char quote;
+        if (is_map) {
+            at = read_flow_scalar(at, end, &field.key, &quote);
+            at = at ? skip_blanks(at, end) : NULL;
+            if (!at || at == end || *at != ':' || !field.key.len)
+                return NULL;
+            at = value = skip_blanks(at + 1, end);
+        }
+        const bool is_nested = at < end && (*at == '{' || *at == '[');
+        if (at < end && !is_nested && !strchr(",}]", *at))
+            at = read_flow_scalar(at, end, &field.value, &field.quote);
+        if (is_map) {
+            SW_GROW(out->items, out->n, out->cap);
+            out->items[out->n++] = field;
+        }
+        if (is_nested && depth == MAX_DEPTH)
+            return NULL;
+        if (is_nested)
+            at = read_flow(out, head, value, end, indent + is_map, depth + 1);
+        at = at ? skip_blanks(at, end) : NULL;
+        if (!at || at == end || (*at != ',' && *at != (is_map ? '}' : ']')))
+            return NULL;
+        at += *at == ',';
+    }
+    return at < end ? at + 1 : NULL;
+}
+
+/* The fields in braces on the line that item @head is, where they end on it and nothing is behind.
+ */
+static void add_flow(struct reader *r, size_t head)
+{
+    const struct sw_source_line *line = &r->out->items[head];
+    const char *end = line->at + line->len;
+    const char *rest = read_flow(r->out, head, r->flow, end, r->flow_indent, 0);
+    rest = rest ? skip_blanks(rest, end) : NULL;
+    if (!rest || (rest < end && *rest != '#'))
+        r->out->n = head + 1;
 }
 
 void sw_source_lines_read(const char *text, size_t len, struct sw_source_lines *out)
 {
     struct reader r = { .out = out };
     const char *end = text + len;
+    size_t number = 0;
     for (const char *at = text; at < end;) {
         const char *nl = memchr(at, '\n', (size_t)(end - at));
-        struct sw_source_line line = { .at = at, .len = (size_t)((nl ? nl : end) - at) };
+        struct sw_source_line line = {
+            .number = ++number, .head = out->n, .at = at, .len = (size_t)((nl ? nl : end) - at)
+        };
         line.end = nl != NULL;
         if (nl && nl > at && nl[-1] == '\r') {
             line.len--;
             line.end++;
         }
         at = nl ? nl + 1 : end;
+        r.flow = NULL;
         read_line(&r, &line);
         SW_GROW(out->items, out->n, out->cap);
         out->items[out->n++] = line;
+        if (r.flow)
+            add_flow(&r, out->n - 1);
     }
     while (r.n_blocks > 0) { /* an {{ if }} that nothing ends: the template is broken */
         r.n_blocks--;

@@ -13,12 +13,16 @@ struct sw_source_piece {
     size_t len;
 };
 
-/** One line. Without a field @key.len is 0. */
+/** One line, or a field of a map in braces on a line, which follows the line's own. Without a field
+ * @key.len is 0. */
 struct sw_source_line {
+    size_t number; /* of the line, from 1 */
+    size_t head;   /* which item is the line itself: this one, unless it is a field in braces */
     const char *at;
     size_t len;    /* without the line's end */
     size_t end;    /* bytes of the line's end: 0 at the end of the file, 1, or 2 (CRLF) */
-    size_t indent; /* of the field: blanks and dashes before it */
+    size_t indent; /* of the field: blanks and dashes before it; in braces one more than that of
+                    * the field whose value they are */
     struct sw_source_piece key;
     struct sw_source_piece value; /* without quotes; empty where there is none, or where it is no
                                    * scalar on one line, or a template makes it */
@@ -27,7 +31,8 @@ struct sw_source_line {
     bool is_chosen;               /* in an {{ if }} with an {{ else }}, or that asks for versions */
 };
 
-/** The lines of a text. Zero-initialise; sw_source_lines_done(). */
+/** The lines of a text, in order, and the fields in braces on them. Zero-initialise;
+ * sw_source_lines_done(). */
 struct sw_source_lines {
     struct sw_source_line *items; /* owned */
     size_t n, cap;

@@ -200,6 +200,50 @@ static void check_known(const struct search *s, const char *path, struct json_ob
     }
 }
 
+/* How the key @key ("false") of values.yaml is written without quotes, which YAML reads as true or
+ * false ("n"), and in which line: the only such one. @return "" or borrowed */
+static const char *word_of(const struct search *s, const char *key, int *line)
+{
+    static const char *const words[] = { "y", "Y", "yes", "Yes", "YES", "on",  "On",  "ON",
+                                         "n", "N", "no",  "No",  "NO",  "off", "Off", "OFF" };
+    const char *found = "", *end = s->file->bytes + s->file->len;
+    int n = 1;
+    for (const char *at = s->file->bytes; at < end; n++) {
+        const char *nl = memchr(at, '\n', (size_t)(end - at)), *stop = nl ? nl : end;
+        const char *colon = memchr(at, ':', (size_t)(stop - at));
+        for (; at < stop && *at == ' '; at++)
+            ;
+        for (size_t i = 0; colon && i < SW_COUNT(words); i++) {
+            if ((i < SW_COUNT(words) / 2) != sw_streq(key, "true") ||
+                (size_t)(colon - at) != strlen(words[i]) ||
+                memcmp(at, words[i], strlen(words[i])) != 0)
+                continue;
+            if (*found)
+                return "";
+            found = words[i];
+            *line = n;
+        }
+        at = stop + 1;
+    }
+    return found;
+}
+
+/* Tell of the value @shown, the key @key of values.yaml, which nothing reads. */
+static void tell_unread(const struct search *s, const char *shown, const char *key)
+{
+    int line = 0;
+    const char *word = sw_streq(key, "true") || sw_streq(key, "false") ? word_of(s, key, &line)
+                                                                       : "";
+    if (*word)
+        tell(s, line,
+             "the key %s is a boolean in YAML, %s, which no template reads; put it in "
+             "quotes: \"%s\"",
+             word, key, word);
+    else
+        tell(s, sw_yaml_line(s->file->bytes, s->file->len, 1, shown),
+             "no template reads value '%s'", shown);
+}
+
 /* Tell of the values in @map, which is at @path (".Values.a") of values.yaml, that nothing reads.
  */
 static void check_defaults(const struct search *s, const char *path, struct json_object *map)
@@ -215,8 +259,7 @@ static void check_defaults(const struct search *s, const char *path, struct json
         if (is_named(s, path, key))
             check_defaults(s, inner, value);
         else
-            tell(s, sw_yaml_line(s->file->bytes, s->file->len, 1, shown),
-                 "no template reads value '%s'", shown);
+            tell_unread(s, shown, key);
     }
 }
 

@@ -42,7 +42,8 @@ t "with --strict warnings fail" of_template 1 warning "$pdb" "$gone" --strict
 t "one that no cluster has any more is an error" of_template 1 error 'apiVersion: extensions/v1beta1\nkind: DaemonSet\nmetadata: {name: a}\nspec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: "a:1"}]}}}\n' 'extensions/v1beta1 DaemonSet is deprecated in v1.8+, unavailable in v1.16+; use apps/v1 DaemonSet'
 current() { chart '' && template "$pdb" && "$slipway" lint --strict c --kube-version 1.20 >got && [ ! -s got ]; }
 t "in an older Kubernetes it is not deprecated" current
-t "a name that no server takes" of_template 0 warning 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: A_b}\n' 'object name does not conform to Kubernetes naming requirements: "A_b": .*'
+t "a name that no server takes" of_template 1 error 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: A_b}\n' 'object name does not conform to Kubernetes naming requirements: "A_b": .*'
+t "a custom resource's, which another server may take" of_template 0 warning 'apiVersion: user.openshift.io/v1\nkind: Group\nmetadata: {name: A_b}\n' 'object name does not conform .*'
 path_names() { chart '' && template 'apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: "System:a_b"}\n' && nothing; }
 t "roles have other names" path_names
 t "a workload without a selector" of_template 1 error 'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {template: {spec: {containers: [{name: c, image: "a:1"}]}}}\n' 'a Deployment must contain matchLabels or matchExpressions, and "a" does not'

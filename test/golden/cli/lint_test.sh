@@ -45,6 +45,22 @@ tells_template_errors() {
     [ $rc -eq 1 ] && grep -q '^bad/templates/t.yaml:2: error: template: bad/templates/t.yaml:2:' "$tap_dir/got"
 }
 
+tells_what_else_there_is() { # a file that is no YAML hides no other's faults
+    local rc=0
+    mkdir -p "$tap_dir/mixed/templates"
+    printf 'apiVersion: v2\nname: mixed\nversion: 1.0.0\n' >"$tap_dir/mixed/Chart.yaml"
+    printf 'a: [\n' >"$tap_dir/mixed/templates/one.yaml"
+    printf 'apiVersion: v1\nmetadata: {name: a}\n' >"$tap_dir/mixed/templates/three.yaml"
+    printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {port: 8080}\n' >"$tap_dir/mixed/templates/two.yaml"
+    printf 'y: 1\n' >"$tap_dir/mixed/values.yaml"
+    lint "$tap_dir/mixed" || rc=$?
+    cat "$tap_dir/got"
+    [ $rc -eq 1 ] && grep -q '^mixed/templates/one.yaml:2: error: ' "$tap_dir/got" &&
+        grep -q '^mixed/templates/three.yaml:1: error: a manifest without kind' "$tap_dir/got" &&
+        grep -qx 'mixed/templates/two.yaml:4: error: data.port: expected text, found a number; put it in quotes' "$tap_dir/got" &&
+        grep -qx 'mixed/values.yaml:1: warning: the key y is a boolean in YAML, true, which no template reads; put it in quotes: "y"' "$tap_dir/got"
+}
+
 tells_all_that_is_no_yaml() {
     local rc=0
     mkdir -p "$tap_dir/worse/templates"
@@ -298,6 +314,7 @@ t 'nothing else' all_of_it
 t 'JSON' as_json
 t 'nothing in the recipe that is shipped' finds_nothing recipes/nvidia-mig
 t 'a template that fails, with its place' tells_template_errors
+t 'a file that is no YAML hides nothing of the others' tells_what_else_there_is
 t 'all templates that are no YAML' tells_all_that_is_no_yaml
 t 'fields that a kind does not have, with their line' knows_fields
 t 'no recipe is bad usage' not_there

@@ -127,8 +127,60 @@ static void what_must_be_text(void **state SW_UNUSED)
     manifest(ANNOTATED("slipway.dev/adopt: true"), ANNOTATED("slipway.dev/adopt: \"true\""));
     manifest("metadata:\n  labels:\n    version: 1.10\n",
              "metadata:\n  labels:\n    version: \"1.10\"\n");
-    manifest("metadata:\n  labels:\n    a: yes\n    b: v1\n    c: 1.2.3\n", NULL);
+    manifest("metadata:\n  labels:\n    a: yes\n", "metadata:\n  labels:\n    a: \"yes\"\n");
+    manifest("metadata:\n  labels:\n    b: v1\n    c: 1.2.3\n", NULL);
     manifest("spec:\n  labels:\n    a: true\n", NULL);
+}
+
+#define CONFIG "apiVersion: v1\nkind: ConfigMap\n"
+#define POD "apiVersion: v1\nkind: Pod\nspec:\n  containers:\n"
+
+static void fields_that_must_be_text(void **state SW_UNUSED)
+{
+    manifest(CONFIG "data:\n  port: 8080\n  flag: yes # on\n  a: b\n",
+             CONFIG "data:\n  port: \"8080\"\n  flag: \"yes\" # on\n  a: b\n");
+    manifest(CONFIG "data: {port: 8080, flag: yes}\n",
+             CONFIG "data: {port: \"8080\", flag: \"yes\"}\n");
+    manifest(POD "  - name: c\n    env:\n    - name: a\n      value: 80\n",
+             POD "  - name: c\n    env:\n    - name: a\n      value: \"80\"\n");
+    manifest(
+        "apiVersion: apps/v1\nkind: Deployment\nspec: {selector: {matchLabels: {a: 1}}}\n",
+        "apiVersion: apps/v1\nkind: Deployment\nspec: {selector: {matchLabels: {a: \"1\"}}}\n");
+    manifest(POD "  - name: c\n    ports: [{containerPort: 80}]\n    stdin: true\n", NULL);
+    manifest("apiVersion: example.com/v1\nkind: Pod\ndata: {a: 1}\n", NULL);
+    manifest(CONFIG "data: {{ .Values.data }}\n", NULL);
+}
+
+static void maps_in_braces(void **state SW_UNUSED)
+{
+    manifest(
+        "metadata: {name: a, annotations: {slipway.dev/timout: 5 minutes}, labels: {v: 1.10}}",
+        "metadata: {name: a, annotations: {slipway.dev/timeout: 5m}, labels: {v: \"1.10\"}}\n");
+    manifest(POD "  - name: c\n    env: [{name: a, value: 80}, {name: b, value: \"x\"}] # two\n",
+             POD
+             "  - name: c\n    env: [{name: a, value: \"80\"}, {name: b, value: \"x\"}] # two\n");
+    manifest(POD "  - {name: c, env: [{name: a, value: true}]}\n",
+             POD "  - {name: c, env: [{name: a, value: \"true\"}]}\n");
+    manifest("metadata:\n  labels: {v: 1.10\n", NULL); /* it goes on */
+    manifest("metadata:\n  labels: {v: {{ .Values.v }}, w: 1}\n", NULL);
+    manifest("metadata:\n  labels: {v: 'it''s', w: \"a\\\"\", x: 1}\n", NULL);
+    check(SW_FIX_CHART, &newest, "annotations: {slipway.dev/wiat: all}\n",
+          "annotations: {slipway.dev/wait: all}\n");
+}
+
+#define RESOURCE(spec)                                                                             \
+    "apiVersion: sro.openshift.io/v1beta1\nkind: SpecialResource\nmetadata: {name: "               \
+    "a}\nspec:\n" spec
+
+static void a_special_resource(void **state SW_UNUSED)
+{
+    manifest(RESOURCE("  namespcae: a\n  stateTimeout: 5 minutes\n  chart:\n    version: 1\n"),
+             RESOURCE("  namespace: a\n  stateTimeout: 5m\n  chart:\n    version: \"1\"\n"));
+    manifest(RESOURCE("  chart: {version: 1.10, nmae: x}\n"),
+             RESOURCE("  chart: {version: \"1.10\", name: x}\n"));
+    manifest(RESOURCE("  namespace: a\n  namespcae: b\n"), NULL);
+    manifest(RESOURCE("  set:\n    version: 1\n    namespcae: x\n  stateTimeout: 90s\n"), NULL);
+    manifest("apiVersion: example.com/v1\nkind: SpecialResource\nspec:\n  namespcae: a\n", NULL);
 }
 
 static void a_chart(void **state SW_UNUSED)
@@ -146,6 +198,8 @@ static void a_chart(void **state SW_UNUSED)
 static void tabs_that_can_be_one_thing_only(void **state SW_UNUSED)
 {
     check(SW_FIX_VALUES, &newest, "a:\n\tb: 1\n\tc: 2\n", "a:\n  b: 1\n  c: 2\n");
+    check(SW_FIX_VALUES, &newest, "a:\n\tb: 1\nc: {d: e", "a:\n  b: 1\nc: {d: e");
+    check(SW_FIX_VALUES, &newest, "a:\n    b:\n\tc: 2\nd: {e", NULL);
     check(SW_FIX_VALUES, &newest, "a:\n    b:\n\tc: 2\n", NULL); /* of a, or of b? */
     check(SW_FIX_VALUES, &newest, "a: |\n  x\n  \ty\n", NULL);
 }
@@ -177,6 +231,9 @@ int main(void)
         cmocka_unit_test(durations_in_words),
         cmocka_unit_test(annotations_that_are_misspelt),
         cmocka_unit_test(what_must_be_text),
+        cmocka_unit_test(fields_that_must_be_text),
+        cmocka_unit_test(maps_in_braces),
+        cmocka_unit_test(a_special_resource),
         cmocka_unit_test(a_chart),
         cmocka_unit_test(tabs_that_can_be_one_thing_only),
         cmocka_unit_test(the_end_of_the_last_line),

@@ -481,6 +481,26 @@ static int run_state(const struct sw_plan *plan, const struct sw_render_env *env
     return rc;
 }
 
+/* Go on without what is no manifest in @file, where somebody is told. @return 0 | @rc */
+static int tell_fault(const struct sw_render_env *env, const struct sw_rendered_file *file, int rc,
+                      struct sw_err *err)
+{
+    if (rc != SW_INVALID || !env->on_fault)
+        return rc;
+    env->on_fault(env->fault_arg, file, sw_err_text(err));
+    sw_err_done(err);
+    return 0;
+}
+
+/* The file that @d is of. */
+static const struct sw_rendered_file *file_of(const struct sw_rendered *r, const struct doc *d)
+{
+    size_t i = 0;
+    while (i + 1 < r->n_files && !sw_streq(r->files[i].path, d->doc.path))
+        i++;
+    return &r->files[i];
+}
+
 int sw_recipe_render(const struct sw_plan *plan, const struct sw_render_env *env, size_t state,
                      struct sw_rendered **out, struct sw_err *err)
 {
@@ -491,9 +511,13 @@ int sw_recipe_render(const struct sw_plan *plan, const struct sw_render_env *env
         return rc;
     size_t n_run = r->run.n_files;
     for (size_t i = n_run; i < r->n_files && rc == 0; i++)
-        rc = read_file(r, plan, env, state, &r->files[i], NULL, r->crd_states[i - n_run], err);
+        rc = tell_fault(
+            env, &r->files[i],
+            read_file(r, plan, env, state, &r->files[i], NULL, r->crd_states[i - n_run], err), err);
     for (size_t i = 0; i < n_run && rc == 0; i++)
-        rc = read_file(r, plan, env, state, &r->files[i], r->run.files[i].tmpl, SIZE_MAX, err);
+        rc = tell_fault(
+            env, &r->files[i],
+            read_file(r, plan, env, state, &r->files[i], r->run.files[i].tmpl, SIZE_MAX, err), err);
     for (size_t i = 0; rc == 0 && i < plan->n_states; i++)
         if (state == SW_ALL_STATES || state == i)
             add_namespace(r, plan, env, i);
@@ -503,7 +527,7 @@ int sw_recipe_render(const struct sw_plan *plan, const struct sw_render_env *env
         struct doc *d = &r->docs[i];
         d->doc.first_manifest = r->n_manifests;
         if (d->object && is_list(d->object))
-            rc = add_items(r, plan, env, d, err);
+            rc = tell_fault(env, file_of(r, d), add_items(r, plan, env, d, err), err);
         else if (d->object)
             add_manifest(r, plan, d, json_object_get(d->object));
         d->doc.n_manifests = r->n_manifests - d->doc.first_manifest;
