@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "data/data.h"
+#include "data/json/hash.h"
 #include "emulator/store/kinds.h"
 #include "operator/engine/readiness/gate.h"
 #include "operator/engine/readiness/pod_maker.h"
@@ -529,11 +530,30 @@ static void put_binding(struct json_object *list, const struct sw_rbac_opts *o, 
     (void)json_object_array_add(list, doc);
 }
 
+/* What the names of roles for @user end with: no two users have the same, so that none takes the
+ * other's rights away. The caller's. */
+static char *user_suffix(const char *user)
+{
+    enum { LONGEST = 40, DIGITS = 8 };
+    char digest[SW_SHA256_HEX];
+    SW_AUTO_CHARS *plain = sw_strndup(user, LONGEST);
+    for (char *c = plain; *c; c++)
+        *c = (*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9') ? *c : '-';
+    if (sw_streq(plain, user))
+        return SW_TAKE(plain);
+    size_t start = strspn(plain, "-"), len = strlen(plain);
+    while (len > start && plain[len - 1] == '-')
+        len--;
+    return sw_printf("%.*s%s%.*s", (int)(len - start), plain + start, len > start ? "-" : "",
+                     DIGITS, sw_sha256_hex(user, strlen(user), digest));
+}
+
 /* Add a Role, or with @ns "" a ClusterRole. @return its name, the caller's */
 static char *put_role(struct json_object *list, const struct sw_rbac_opts *o, const char *prefix,
                       const char *ns, struct json_object *rules)
 {
-    char *name = sw_printf("%s-%s", prefix, o->name);
+    SW_AUTO_CHARS *suffix = o->user ? user_suffix(o->user) : NULL;
+    char *name = sw_printf("%s-%s%s%s", prefix, o->name, suffix ? "." : "", suffix ? suffix : "");
     struct json_object *doc = manifest(o, RBAC_VERSION, *ns ? "Role" : "ClusterRole", name, ns);
     sw_json_set(doc, rules, "rules", NULL);
     (void)json_object_array_add(list, doc);

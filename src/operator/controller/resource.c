@@ -324,6 +324,9 @@ void resource_tell(struct resource *r)
     SW_AUTO_CHARS *rights_of = r->c->opts.rights == SW_RIGHTS_CALLER
                                    ? sw_rights_recipe(r->doc, resource_namespace(r))
                                    : NULL;
+    if (!rights_of && r->c->opts.rights == SW_RIGHTS_CALLER)
+        rights_of = sw_strdup(
+            "RECIPE"); /* it is no file; the rights are the caller's all the same */
     struct sw_spec spec = {
         .name = r->name,
         .uid = r->uid,

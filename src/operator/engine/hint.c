@@ -283,9 +283,11 @@ static const char *quoted(struct sw_arena *arena, const char **at, const char *s
 }
 
 /* Whom the server has refused what, by its message: 'User "a" cannot get resource "b" in API group
- * "c" in the namespace "d"'. NULL: it does not say.
+ * "c" in the namespace "d"'. NULL: it does not say. @is_operator: an operator asked, else
+ * `slipway run` as whoever calls it, which an account may be.
  * Source: the API server's responsewriters.Forbidden. */
-static const char *rights_hint(struct sw_arena *arena, const char *message, const char *recipe)
+static const char *rights_hint(struct sw_arena *arena, const char *message, const char *recipe,
+                               bool is_operator)
 {
     static const char accounts[] = "system:serviceaccount:",
                       plain[] = "abcdefghijklmnopqrstuvwxyz0123456789-.:";
@@ -308,6 +310,10 @@ static const char *rights_hint(struct sw_arena *arena, const char *message, cons
         return sw_arena_printf(arena, "give user %s %s: slipway rbac %s --user '%s'" APPLIED, name,
                                right, recipe, name);
     const int len = (int)(colon - account);
+    if (!is_operator)
+        return sw_arena_printf(arena,
+                               "give account %.*s/%s %s: slipway rbac %s --user '%s'" APPLIED, len,
+                               account, colon + 1, right, recipe, name);
     const bool usual = sw_streq(account, "slipway:slipway");
     const char *whose = usual ? ""
                               : sw_arena_printf(arena,
@@ -320,7 +326,7 @@ static const char *rights_hint(struct sw_arena *arena, const char *message, cons
 char *sw_rights_hint(const char *message, const char *recipe)
 {
     SW_AUTO(sw_arena) *arena = sw_arena_new();
-    return sw_strdup(rights_hint(arena, message, sw_text_or(recipe, RECIPE)));
+    return sw_strdup(rights_hint(arena, message, sw_text_or(recipe, RECIPE), false));
 }
 
 /* PREVIOUS of the pod and container that @message names: "DaemonSet ns/name: ... pod x on node n:
@@ -350,7 +356,8 @@ const char *hint_of(struct sw_engine *e, const char *reason, const char *message
 {
     const char *hint = hint_for(reason, message, lasts);
     const char *exact = sw_streq(hint, RIGHTS)
-                            ? rights_hint(e->arena, message, sw_text_or(e->rights_of, RECIPE))
+                            ? rights_hint(e->arena, message, sw_text_or(e->rights_of, RECIPE),
+                                          !e->rights_of)
                         : sw_streq(hint, PREVIOUS) ? log_hint(e->arena, message)
                                                    : NULL;
     return exact ? exact : hint;

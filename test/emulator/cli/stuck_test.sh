@@ -199,6 +199,16 @@ rights_of_a_user() { # what is printed for a user is all that a walk needs, if t
     "$slipway" rbac printed --user ann | kubectl apply -f - >/dev/null && "$slipway" run printed --as ann --timeout 20s >ran 2>&1 || { cat ran; return 1; }
     ! grep -i 'forbidden\|cannot' ran && "$slipway" status printed --as ann && "$slipway" uninstall printed --as ann --yes --timeout 20s
 }
+rights_of_an_account() { # as which slipway run is called; and no user takes another's rights away
+    local account=system:serviceaccount:team:dev
+    deployment "" busybox:1 | template called 1000-it
+    "$slipway" run called --as $account --timeout 10s >ran 2>&1 && return 1
+    grep -q "hint: give account team/dev the right to .*: slipway rbac $PWD/called --user '$account' | kubectl apply -f -$" ran || { cat ran; return 1; }
+    "$slipway" rbac called --user $account | kubectl apply -f - >/dev/null && "$slipway" rbac called --user bob | kubectl apply -f - >/dev/null || return 1
+    kubectl get clusterrolebindings -o name | grep -x '.*/slipway-called\.bob' && kubectl get clusterrolebindings -o name | grep '/slipway-called\.system-serviceaccount-team-dev-[0-9a-f]\{8\}$' || return 1
+    "$slipway" run called --as $account --timeout 20s >ran 2>&1 || { cat ran; return 1; }
+    ! grep -i 'forbidden\|cannot' ran && "$slipway" uninstall called --as bob --yes --timeout 20s
+}
 forbidden() { # KIND: the right lacks; told long before the time-out
     local from=$SECONDS rc=0
     printf 'faults:\n- {verb: [create, patch, update], kind: %s, answer: 403}\n' "$1" >faults.yaml
@@ -260,4 +270,5 @@ t "kubectl's table fits 100 columns" fits_columns
 t "emulate prints how a shell uses it" says_how_to_use_it
 t "a right that a user lacks, by the same verb everywhere, with the command that gives it to them" forbidden_user
 t "the rights that are printed for a user are all that a walk by them needs" rights_of_a_user
+t "an account that calls slipway run gets rights as a user does, and users keep theirs beside each other" rights_of_an_account
 plan
