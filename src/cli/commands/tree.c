@@ -209,8 +209,11 @@ static void draw_node(struct drawing *d, struct json_object *node)
     for (size_t i = 0; i < sw_json_len(needs); i++)
         sw_line_printf(&d->line, SW_DIM, "%s%s", i ? ", " : "  needs ",
                        json_object_get_string(sw_json_at(needs, i)));
-    if (*why && !sw_streq(is, "ready"))
-        sw_line_printf(&d->line, SW_PLAIN, ": %.*s", (int)strcspn(why, "\n"), why);
+    if (*why && !sw_streq(is, "ready")) {
+        const int room = d->line.style->width ? d->line.style->width - d->line.at - 2 : 0;
+        SW_AUTO_CHARS *shown = sw_text_shorter(why, room < 0 ? 1 : room);
+        sw_line_printf(&d->line, SW_PLAIN, ": %s", shown);
+    }
     sw_line_end(&d->line);
 }
 

@@ -152,3 +152,46 @@ char *sw_text_break(const char *text, int width)
     }
     return broken;
 }
+
+/* What is behind the first ": " of @text, if @n_blanks or more blanks are before it, and something
+ * behind; else @text. */
+static const char *behind_colon(const char *text, int n_blanks)
+{
+    const char *colon = strstr(text, ": ");
+    int n = 0;
+    for (const char *at = text; colon && at < colon; at++)
+        n += *at == ' ';
+    return colon && n >= n_blanks && colon[2] ? colon + 2 : text;
+}
+
+/* The object that @text begins with, "Deployment web/api: ", without its kind and namespace. */
+static const char *object_name(const char *text)
+{
+    const char *blank = strchr(text, ' '), *colon = strstr(text, ": ");
+    const char *slash = blank ? strchr(blank, '/') : NULL;
+    if (*text < 'A' || *text > 'Z' || !blank || !colon || blank > colon ||
+        memchr(blank + 1, ' ', (size_t)(colon - blank - 1)))
+        return text;
+    return slash && slash < colon ? slash + 1 : blank + 1;
+}
+
+char *sw_text_shorter(const char *message, int room)
+{
+    SW_AUTO_CHARS *line = sw_strndup(message, strcspn(message, "\n"));
+    const char *text = line;
+    bool is_named = false; /* it begins with the object's name */
+    for (int step = 0; step < 4 && room > 0 && sw_text_width(text) > room; step++) {
+        if (step == 0 && sw_starts_with(text, "state '")) {
+            text = behind_colon(text, 1);
+        } else if (step == 1) {
+            const char *name = object_name(text);
+            is_named = name != text;
+            text = name;
+        }
+        if (step == 2 && is_named)
+            text = behind_colon(text, 0);
+        if (step == 3 && sw_starts_with(text, "pod "))
+            text = behind_colon(text, 1);
+    }
+    return sw_strdup(text);
+}

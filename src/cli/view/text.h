@@ -35,3 +35,8 @@ void sw_line_end(struct sw_line *line);
  * they get); what goes on begins two columns after the line's own indent. Colours take no room; a
  * word that is longer is not broken. Heap. Pinned by test/unit/cli/cli_view_test.c. */
 char *sw_text_break(const char *text, int width);
+
+/** The first line of @message with less of what says where ("state '1000': Deployment web/api: pod
+ * api-7 on node n: ") until it takes @room columns or less (0: as many as it takes): the state, the
+ * kind and namespace, the object, the pod. Heap. Pinned by test/unit/cli/cli_view_test.c. */
+char *sw_text_shorter(const char *message, int room);

@@ -624,8 +624,12 @@ static void put_resource(struct sw_line *line, const struct sw_report *report, i
     struct summary s = summary_of(report);
     enum sw_colour colour = colour_of_phase(s.phase);
     int at = name_width + GAP;
-    if (!wide)
-        s.message[strcspn(s.message, "\n")] = '\0';
+    if (!wide) {
+        const int column = name_width + PHASE_WIDTH + STATES_WIDTH + NODES_WIDTH + AGE_WIDTH +
+                           5 * GAP;
+        SW_AUTO_CHARS *whole = s.message;
+        s.message = sw_text_shorter(whole, wider(1, line->style->width - column));
+    }
     sw_line_put(line, SW_PLAIN, report->name);
     sw_line_pad(line, at);
     sw_line_put(line, colour, s.phase);

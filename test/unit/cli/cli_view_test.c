@@ -525,6 +525,28 @@ static void a_webhook_that_does_not_answer_is_waited_for_one_that_denies_is_not(
     assert_int_equal(patience_with("admission webhook \"w\" denied the request: no"), 30000);
 }
 
+static void assert_shorter(const char *message, int room, const char *want)
+{
+    SW_AUTO_CHARS *got = sw_text_shorter(message, room);
+    assert_string_equal(got, want);
+}
+
+static void what_repeats_goes_before_the_reason_is_cut(void **state SW_UNUSED)
+{
+    static const char text[] =
+        "state '1000': Deployment b-cm/web: pod web-7 on node n-1: container c: no image\nhint: x";
+    assert_shorter(
+        text, 0, "state '1000': Deployment b-cm/web: pod web-7 on node n-1: container c: no image");
+    assert_shorter(text, 70, "Deployment b-cm/web: pod web-7 on node n-1: container c: no image");
+    assert_shorter(text, 50, "web: pod web-7 on node n-1: container c: no image");
+    assert_shorter(text, 45, "pod web-7 on node n-1: container c: no image");
+    assert_shorter(text, 30, "container c: no image");
+    assert_shorter(text, 5, "container c: no image"); /* which is cut by the line */
+    assert_shorter("timed out: nothing answers", 5, "timed out: nothing answers");
+    assert_shorter("state '1000': not ready", 5, "not ready");
+    assert_shorter("Namespace b", 5, "Namespace b");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -551,6 +573,7 @@ int main(void)
         cmocka_unit_test(nothing_known_is_shown_too),
         cmocka_unit_test(durations_are_short),
         cmocka_unit_test(long_sentences_are_broken_with_a_hanging_indent),
+        cmocka_unit_test(what_repeats_goes_before_the_reason_is_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
