@@ -153,45 +153,45 @@ char *sw_text_break(const char *text, int width)
     return broken;
 }
 
-/* What is behind the first ": " of @text, if @n_blanks or more blanks are before it, and something
- * behind; else @text. */
-static const char *behind_colon(const char *text, int n_blanks)
+/* The object that @text begins with, "Deployment web/api: " or "Deployment web/api ", without its
+ * kind and namespace; its name's length in @len. NULL: it begins with none. */
+static const char *object_name(const char *text, size_t *len)
 {
-    const char *colon = strstr(text, ": ");
-    int n = 0;
-    for (const char *at = text; colon && at < colon; at++)
-        n += *at == ' ';
-    return colon && n >= n_blanks && colon[2] ? colon + 2 : text;
+    const char *blank = strchr(text, ' '), *name = blank ? blank + 1 : "";
+    *len = strcspn(name, " ");
+    const char *slash = memchr(name, '/', *len);
+    const bool has_colon = *len && name[*len - 1] == ':';
+    if (*text < 'A' || *text > 'Z' || !name[*len] || (!slash && !has_colon))
+        return NULL;
+    *len -= (size_t)(slash ? slash + 1 - name : 0);
+    return slash ? slash + 1 : name;
 }
 
-/* The object that @text begins with, "Deployment web/api: ", without its kind and namespace. */
-static const char *object_name(const char *text)
-{
-    const char *blank = strchr(text, ' '), *colon = strstr(text, ": ");
-    const char *slash = blank ? strchr(blank, '/') : NULL;
-    if (*text < 'A' || *text > 'Z' || !blank || !colon || blank > colon ||
-        memchr(blank + 1, ' ', (size_t)(colon - blank - 1)))
-        return text;
-    return slash && slash < colon ? slash + 1 : blank + 1;
-}
+/* What a message may begin with that another column, or the line above, says as well. */
+static const struct {
+    const char *start, *end;
+} repeated[] = {
+    { "state '", "': " },    { "not ready within ", ": " },
+    { NULL, NULL }, /* the object */
+    { "apply ", "': " },     { "", " is not served yet: " },
+    { "", " is invalid: " }, { "", " pods are ready; " },
+    { "pod ", ": " },
+};
 
 char *sw_text_shorter(const char *message, int room)
 {
     SW_AUTO_CHARS *line = sw_strndup(message, strcspn(message, "\n"));
     const char *text = line;
-    bool is_named = false; /* it begins with the object's name */
-    for (int step = 0; step < 4 && room > 0 && sw_text_width(text) > room; step++) {
-        if (step == 0 && sw_starts_with(text, "state '")) {
-            text = behind_colon(text, 1);
-        } else if (step == 1) {
-            const char *name = object_name(text);
-            is_named = name != text;
-            text = name;
-        }
-        if (step == 2 && is_named)
-            text = behind_colon(text, 0);
-        if (step == 3 && sw_starts_with(text, "pod "))
-            text = behind_colon(text, 1);
+    for (size_t i = 0; i < SW_COUNT(repeated) && room > 0 && sw_text_width(text) > room; i++) {
+        size_t len = 0;
+        const char *start = repeated[i].start, *name = start ? NULL : object_name(text, &len),
+                   *end = start && sw_starts_with(text, start) ? strstr(text, repeated[i].end)
+                                                               : NULL;
+        if (end && end[strlen(repeated[i].end)])
+            text = end + strlen(repeated[i].end);
+        if (name && sw_text_width(name) > room)
+            name += len + 1;
+        text = name ? name : text;
     }
     return sw_strdup(text);
 }

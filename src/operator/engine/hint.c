@@ -29,6 +29,8 @@
 #define MENDED "change what the message names; it goes on by itself"
 #define VERSION "correct apiVersion and kind in the recipe"
 #define PREVIOUS "read the pod's log: kubectl logs --previous"
+#define SERVER                                                                                     \
+    "see the log of the API server, or of the one behind the API; it is tried again by itself"
 #define HOLDER                                                                                     \
     "see that what set the finalizer runs, and takes it off: slipway goes on when it is gone"
 #define APPLIED " | kubectl apply -f -"
@@ -186,6 +188,10 @@ static const struct {
     { NULL, "is immutable after creation", REPLACE },
     { NULL, "updates to statefulset spec", REPLACE },
     { NULL, "pod updates may not change fields", REPLACE },
+    { NULL, "may not be changed in an update", REPLACE },
+    { NULL, "may not change once set", REPLACE },
+    { NULL, "Forbidden: updates to ", REPLACE },
+    { NULL, "cannot change roleRef", REPLACE },
     { NULL, ": Forbidden: ", CORRECT }, /* of a field, not of a right */
     { NULL, "slipway rbac ", "give the account the rights, by the command that is named" },
     { "NotVisible", NULL, RIGHTS },
@@ -195,6 +201,8 @@ static const struct {
       "create the namespace (kubectl create namespace), or put a Namespace into the recipe" },
     { "NotServed", "; did you mean '", VERSION },
     { "NotServed", "' has it", VERSION },
+    { NULL, "this cluster does not serve that version (but ",
+      "take a version that the message names, or choose it by .Capabilities.APIVersions" },
     { "NotServed", NULL,
       "install what serves the kind, or choose the version by .Capabilities.APIVersions" },
     { "NotRendered", " cannot be fetched: ", NULL }, /* its message says what to do */
@@ -205,6 +213,7 @@ static const struct {
       "label nodes as the affinity asks for, or change it" },
     { "NoMatchingNodes", NULL, "label nodes, or change the selector" },
     { "Terminating", "inalizers", HOLDER },
+    { "Removing", "inalizer", HOLDER },
     { "Terminating", "iscovery failed",
       "see kubectl get apiservices: delete the APIService that nothing serves any more" },
     { "Terminating", NULL, "see which finalizer holds it" },
@@ -254,6 +263,12 @@ static const struct {
     { "WaitingForLogs", NULL, "read the pod's log" },
     /* of a container that will be started again, in the moment before that is said */
     { NULL, " ended: exit code ", "read the pod's log" },
+    { NULL, "Operation cannot be fulfilled", "see who changes it: slipway explain NAME" },
+    { NULL, "Internal error occurred", SERVER },
+    { NULL, "HTTP status 5", SERVER },
+    { "Timeout", NULL,
+      "see why it is not ready: slipway explain NAME; what only takes longer needs a higher "
+      "time-out (slipway.dev/timeout, spec.stateTimeout)" },
 };
 
 const char *hint_for(const char *reason, const char *message, bool lasts)

@@ -545,6 +545,15 @@ static void what_repeats_goes_before_the_reason_is_cut(void **state SW_UNUSED)
     assert_shorter("timed out: nothing answers", 5, "timed out: nothing answers");
     assert_shorter("state '1000': not ready", 5, "not ready");
     assert_shorter("Namespace b", 5, "Namespace b");
+    assert_shorter("Operation cannot be fulfilled: again", 5,
+                   "Operation cannot be fulfilled: again");
+    assert_shorter(
+        "state '1': not ready within 2s: Deployment b/d 0 of 1 pods are ready; pod d-7: no node",
+        10, "no node");
+    assert_shorter("state '1': PriorityClass s: apply priorityclasses.scheduling.k8s.io 's': "
+                   "PriorityClass.scheduling.k8s.io \"s\" is invalid: value: Forbidden",
+                   20, "value: Forbidden");
+    assert_shorter("state '1': CronJob s is not served yet: kind 'CronJob'", 20, "kind 'CronJob'");
 }
 
 int main(void)

@@ -160,6 +160,40 @@ static void what_admission_denies_is_no_missing_right(void **state)
         assert_string_equal(hint_for("NotApplied", cases[i].message, true), cases[i].want);
 }
 
+static void what_had_none_has_a_hint(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *reason, *message, *want;
+    } cases[] = {
+        { "NotApplied", "value: Forbidden: may not be changed in an update.",
+          "slipway.dev/replace" },
+        { "NotApplied", "parameters: Forbidden: updates to parameters are forbidden.",
+          "slipway.dev/replace" },
+        { "NotApplied", "roleRef: Invalid value: {}: cannot change roleRef",
+          "slipway.dev/replace" },
+        { "NotApplied", "spec.x: Forbidden: must not be set", "correct what the message names" },
+        { "Removing", "ConfigMap a/b is being deleted (finalizers: x/y)",
+          "what set the finalizer" },
+        { "Timeout", "not ready within 2s: Deployment a/b 0 of 1 pods are ready",
+          "slipway.dev/timeout" },
+        { "Timeout", "not ready within 2s: Namespace a exceeded quota", "ResourceQuota" },
+        { "NotApplied",
+          "kind 'X' of 'corp.example/v9': this cluster does not serve that version (but "
+          "corp.example/v1)",
+          "a version that the message names" },
+        { "NotServed", "X a is not served yet", "install what serves the kind" },
+        { "Retrying", "Operation cannot be fulfilled: the object has been modified",
+          "see who changes it" },
+        { "Retrying", "Internal error occurred: no answer", "the log of the API server" },
+        { "Retrying", "Internal error occurred: failed calling webhook \"a\": x", "ready pods" },
+    };
+    for (size_t i = 0; i < SW_COUNT(cases); i++)
+        if (!strstr(hint_for(cases[i].reason, cases[i].message, true), cases[i].want))
+            fail_msg("'%s' for: %s", hint_for(cases[i].reason, cases[i].message, true),
+                     cases[i].message);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -173,6 +207,7 @@ int main(void)
         cmocka_unit_test(a_kind_that_others_have_is_corrected),
         cmocka_unit_test(what_took_more_than_it_may_is_not_the_nodes_disk),
         cmocka_unit_test(what_admission_denies_is_no_missing_right),
+        cmocka_unit_test(what_had_none_has_a_hint),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
