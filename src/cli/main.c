@@ -38,15 +38,34 @@ static void print_commands(FILE *out)
     (void)fprintf(out, "\n'slipway COMMAND --help' says what a command does.\n");
 }
 
+/* The only one of @names that begins with @name; NULL: there is none, or several. */
+static const char *only_longer(const char *name, const char *const *names)
+{
+    const char *found = NULL;
+    for (; *names; names++) {
+        if (!*name || !sw_starts_with(*names, name))
+            continue;
+        if (found)
+            return NULL;
+        found = *names;
+    }
+    return found;
+}
+
 static int execute_named(const char *name, int argc, char **argv)
 {
     const struct sw_command *command = sw_command_named(name);
-    if (command)
-        return execute(command, argc, argv);
+    if (command) {
+        struct sw_command as_called =
+            *command; /* `init` is `create`: errors begin with the former */
+        as_called.name = name;
+        return execute(&as_called, argc, argv);
+    }
     const char *names[64] = { 0 };
     for (size_t i = 0; sw_commands[i] && i + 1 < SW_COUNT(names); i++)
         names[i] = sw_commands[i]->name;
-    const char *instead = sw_command_instead(name), *near = sw_text_nearest(name, names);
+    const char *instead = sw_command_instead(name), *near = only_longer(name, names);
+    near = near ? near : sw_text_nearest(name, names);
     if (instead) {
         (void)fprintf(stderr, "slipway: '%s' is not a command; try: %s\n", name, instead);
         return SW_EXIT_USAGE;

@@ -67,7 +67,10 @@ static int judge(struct sw_connection *conn, const struct wait_opts *opts, const
     if (!doc)
         tell_missing(conn, name, last);
     if (sw_streq(phase, sw_text_or(opts->until, "Ready"))) {
-        (void)printf("%s: %s\n", name, phase);
+        if (report.is_paused && !report.is_deleting)
+            (void)printf("%s: %s, and paused: slipway resume %s goes on\n", name, phase, name);
+        else
+            (void)printf("%s: %s\n", name, phase);
         return SW_EXIT_OK;
     }
     if (doc)

@@ -37,6 +37,8 @@ explains_pause() { "$slipway" explain demo >said; cat said; grep -q '^SpecialRes
 t "explain does" explains_pause
 waits_paused() { ! "$slipway" wait demo --for Errored --timeout 1s 2>said && cat said && grep -q '^slipway wait: demo: paused: slipway resume demo goes on$' said; }
 t "wait does, for what it waits" waits_paused
+ready_paused() { "$slipway" wait demo | tee said && grep -qx 'demo: Ready, and paused: slipway resume demo goes on' said; }
+t "and where it is Ready" ready_paused
 t "kubectl's wide table does" eval 'kubectl get specialresource demo -o wide | grep -q " Unmanaged "'
 t "pausing it again says so" eval '"$slipway" pause demo | grep -q "paused already"'
 resumed() { "$slipway" resume demo | grep -q '^demo: resumed' && until_ok 20 text_is "as the recipe has it" && ! "$slipway" status | grep -i paused; }

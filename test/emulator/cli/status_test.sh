@@ -232,7 +232,8 @@ t "in a pipe run ends when an image is not there after kubelet's third try" hope
 verbs() {
     exits 2 get && says "try: slipway status$" && exits 2 install x && says "try: slipway run RECIPE$" && exits 2 delete x &&
         says "try: slipway uninstall NAME$" && exits 2 watch && says "status -w$" &&
-        exits 2 stats && says "did you mean 'status'"
+        exits 2 stats && says "did you mean 'status'" && exits 2 hist && says "did you mean 'history'" &&
+        exits 2 init --no-such && says '^slipway init: '
 }
 t "verbs of other tools are answered with what to type" verbs
 misspelt() { cd "$root" && exits 2 run recipes/nvidia-mgi && says 'did you mean recipes/nvidia-mig\?$' && exits 2 lint nvidia-mgi && says 'did you mean recipes/nvidia-mig\?$'; }

@@ -50,6 +50,16 @@ static void each_state_is_a_case(void **state)
               "</testsuites>\n");
 }
 
+static void a_suite_is_no_shorter_than_its_cases(void **state)
+{
+    (void)state;
+    struct sw_report r = { .name = "mig", .started_ms = 6000, .now_ms = 6500 };
+    SW_AUTO_JSON *doc = parse(STATES);
+    r.status = doc;
+    SW_AUTO_CHARS *text = sw_report_junit(&r, NULL);
+    assert_non_null(strstr(text, "skipped=\"2\" time=\"5.500\">"));
+}
+
 static void a_walk_that_comes_to_no_state_is_an_error(void **state)
 {
     (void)state;
@@ -77,6 +87,7 @@ static void an_annotation_is_one_line_that_cannot_be_broken_out_of(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_suite_is_no_shorter_than_its_cases),
         cmocka_unit_test(each_state_is_a_case),
         cmocka_unit_test(a_walk_that_comes_to_no_state_is_an_error),
         cmocka_unit_test(a_state_that_waits_when_the_walk_is_ready_is_no_failure),
