@@ -235,7 +235,7 @@ static int history(struct sw_connection *conn, const struct history_opts *opts,
     if (rc == 0 && !all.n)
         (void)fprintf(stderr,
                       "slipway history: %s has no records: none is kept with --releases none, and "
-                      "none before the first state is applied\n",
+                      "none before all states are ready or one has failed\n",
                       rest->items[0]);
     if (rc == 0)
         rc = rest->n > 1 ? print_one(&all, rest->items[0], rest->items[1], opts->output, &err)

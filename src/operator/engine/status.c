@@ -290,7 +290,6 @@ struct summary {
     enum sw_phase phase;
     const char *reason;
     const char *message;
-    bool is_at_work; /* it is not Ready since something is rendered, applied or removed */
 };
 
 /* Do the listed states render to no object at all? Hardly intended. */
@@ -547,7 +546,7 @@ static void report(struct sw_engine *e, const struct summary *sum)
     if (ready && !e->was_ready)
         act_event(e, false, "Ready", "all states are ready");
     else if (!ready && e->was_ready)
-        act_event(e, !sum->is_at_work, "NotReady", "%s", sum->message);
+        act_event(e, !is_at_work(e), "NotReady", "%s", sum->message);
     if (sum->phase == SW_PHASE_ERRORED && e->spec_fault.code &&
         !sw_streq(e->reported_reason, sum->message))
         act_event(e, true, sum->reason, "%s", sum->message);
@@ -602,7 +601,6 @@ void status_update(struct sw_engine *e)
     if (!e->status_dirty || e->status_serial || is_settling(e))
         return;
     struct summary sum = explain(e);
-    sum.is_at_work = is_at_work(e);
     if (!is_due(e, &sum))
         return;
     /* a phase that the state has left before a status was written does not count */
