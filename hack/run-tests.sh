@@ -35,6 +35,7 @@ if [ -n "${SW_KUBECTL:-}" ] || SW_KUBECTL=$(command -v kubectl); then
         ;;
     esac
     export SW_KUBECTL
+    [ -z "${SW_ALL:-}" ] || export SW_KUBECTL_REAL=1 # make test-all has kubectl alone
     ln -s ../kubectl build/test/bin/kubectl
 fi
 # A python3 that is a script (pyenv's) finds out at each start which one it is, which takes longer than the start.
