@@ -293,8 +293,9 @@ void sw_source_lines_read(const char *text, size_t len, struct sw_source_lines *
     size_t number = 0;
     for (const char *at = text; at < end;) {
         const char *nl = memchr(at, '\n', (size_t)(end - at));
+        number++;
         struct sw_source_line line = {
-            .number = ++number, .head = out->n, .at = at, .len = (size_t)((nl ? nl : end) - at)
+            .number = number, .head = out->n, .at = at, .len = (size_t)((nl ? nl : end) - at)
         };
         line.end = nl != NULL;
         if (nl && nl > at && nl[-1] == '\r') {

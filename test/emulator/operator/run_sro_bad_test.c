@@ -63,8 +63,8 @@ static const struct trial trials[] = {
       .manifest = "apiVersion: policy/v1beta7\nkind: PodDisruptionBudget\nmetadata:\n  name: p\n"
                   "spec: {minAvailable: 1}\n",
       .type = "Progressing",
-      .words =
-          "does not serve that version (but policy/v1) [Waiting: install what serves the kind" },
+      .words = "does not serve that version (but policy/v1) [Waiting: take a version that the "
+               "message names" },
     { .name = "field of another type",
       .manifest = "apiVersion: v1\nkind: Service\nmetadata:\n  name: p\n"
                   "spec: {ports: [{port: many}]}\n",

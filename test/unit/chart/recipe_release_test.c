@@ -253,7 +253,7 @@ static void mistakes_are_named_with_file_and_field(SW_UNUSED void **state)
         { "    gpu: {annotations: [a]}\n", "gpu: annotations: expected a map" },
         { "    gpu: {annotations: {Pod: x}}\n", "gpu: annotations: Pod: expected a map" },
         { "    gpu: {annotations: {Pod/: {a: b}}}\n", "'Pod/': expected a kind, or kind/name" },
-        { "    gpu: {annotations: {Pod?: {a: b}}}\n", "'Pod?': expected a kind, or kind/name" },
+        { "    gpu: {annotations: {\"Pod?\": {a: b}}}\n", "'Pod?': expected a kind, or kind/name" },
         { "    gpu: {annotations: {Pod: {a: 1}}}\n", "Pod: 'a': expected a string" },
         { "    gpu: {annotations: {Pod: {a b: c}}}\n", "Pod: 'a b': " },
         { "    - gpu\n", "slipway.dev/releases: expected a map of subcharts" },
