@@ -10,9 +10,10 @@ void sw_preview_note(struct json_object **rendered, const struct sw_preview *pre
                      const struct sw_manifest *manifest, struct json_object *applied)
 {
     struct json_object *one = json_object_new_object();
+    struct json_object *doc = applied ? applied : manifest->doc; /* hooks may rename it */
     *rendered = *rendered ? *rendered : json_object_new_array();
-    sw_json_set_str(one, sw_obj_kind(manifest->doc), "kind", NULL);
-    sw_json_set_str(one, sw_obj_name(manifest->doc), "name", NULL);
+    sw_json_set_str(one, sw_obj_kind(doc), "kind", NULL);
+    sw_json_set_str(one, sw_obj_name(doc), "name", NULL);
     if (applied)
         sw_json_set_str(one, sw_obj_namespace(applied), "namespace", NULL);
     sw_json_set_str(one, sw_plan_state(preview->opened.plan, manifest->state)->name, "state", NULL);
