@@ -540,7 +540,7 @@ static char *user_suffix(const char *user)
     for (char *c = plain; *c; c++)
         *c = (*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9') ? *c : '-';
     if (sw_streq(plain, user))
-        return SW_TAKE(plain);
+        return sw_strdup(user);
     size_t start = strspn(plain, "-"), len = strlen(plain);
     while (len > start && plain[len - 1] == '-')
         len--;
