@@ -5,7 +5,7 @@ root=$PWD
 export SLIPWAY_CACHE_DIR=$tap_dir/cache HOME=$tap_dir KUBECONFIG=$tap_dir/kubeconfig
 unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY all_proxy NO_PROXY no_proxy DOCKER_CONFIG REGISTRY_AUTH_FILE
 pids=
-trap 'for p in $pids; do kill "$p" 2>/dev/null; done; wait; rm -rf "$tap_dir"' EXIT
+trap 'stop server; for p in $pids; do kill "$p" 2>/dev/null; done; wait; rm -rf "$tap_dir"' EXIT
 cd "$tap_dir" || exit 1
 
 urls="http://user:s3cret@127.0.0.1:1/c.tgz HTTPS://user:s3cret@127.0.0.1:1/c.tgz https://s3cret@127.0.0.1:1/c.tgz
@@ -47,7 +47,7 @@ all_commands() {
 t "nor do other commands" all_commands
 redirected() { # what a server says
     python3 "$root/test/emulator/chart/chart_server.py" . port server.log 2>server.err &
-    pids="$pids $!"
+    echo $! >"$tap_dir/server.pid"
     until_ok 20 test -s port
     http=http://127.0.0.1:$(cat port)
     mkdir -p ok && printf 'apiVersion: v1\nentries:\n  d: [{name: d, version: 1.0.0, urls: ["%s"]}]\n' 's3x://user:s3cret@host/a?token=s3cret' >index.yaml
