@@ -1,5 +1,5 @@
 #!/bin/bash
-# run-tests.sh: run every test program of the build, three at a time a core, and count what they report (TAP).
+# run-tests.sh: run every test program of the build, two at a time a core, and count what they report (TAP).
 # The last line is "N passed, N failed". The lines before it say how much CPU the tests took (that of
 # each is in build/test/logs/cpu.tsv, dearest first) and the seed of the samples. A program that dies
 # counts as one failure. What failed beside others is run once more by itself, and said so: machines
@@ -127,7 +127,7 @@ fi
 rm -rf "$logs"; mkdir -p "$logs"
 
 all_tests | { if [ -n "${TESTS:-}" ]; then grep -E "${TESTS}"; else cat; fi; } |
-    xargs -P $(($(nproc) * 3)) -L 1 bash -c 'run_one "$@"' _ # a test waits for two thirds of its time
+    xargs -P $(($(nproc) * 2)) -L 1 bash -c 'run_one "$@"' _ # a test waits for more than half of its time
 
 for name in $(awk '$2 > 0 { print $3 }' "$logs/results"); do
     cp "$logs/$name.log" "$logs/$name.first.log"
