@@ -55,6 +55,18 @@ stop() {
 }
 ended() { ! kill -0 "$1" 2>/dev/null; }
 
+# with_cluster WHAT: what most tests with kubectl begin with (without one they are skipped, as WHAT): $slipway, an
+# emulator at $KUBECONFIG, and $pids, which end with the test.
+with_cluster() {
+    slipway=$(realpath "${SLIPWAY:-build/slipway}")
+    command -v kubectl >/dev/null || { skip "$1" "no kubectl here"; plan; }
+    export HOME=$tap_dir KUBECONFIG=$tap_dir/kubeconfig
+    trap 'for p in $pids; do kill "$p" 2>/dev/null; done; wait; rm -rf "$tap_dir"' EXIT
+    "$slipway" emulate --kubeconfig-out "$KUBECONFIG" >"$tap_dir/emulate.log" 2>&1 &
+    pids=$!
+    until_ok 20 test -s "$KUBECONFIG"
+}
+
 # emulated OPTION...: an emulator at $KUBECONFIG, with the definitions. operating OPTION...: an operator on it, with the
 # rights of who runs it, and its log in $tap_dir/log. `stop emulated`, `stop operating` end them.
 emulated() {

@@ -429,19 +429,6 @@ static char *other_owner(const struct sw_preview *preview, struct json_object *l
     return sw_owner_foreign(&owner, live);
 }
 
-static bool is_of_others(const struct sw_preview *preview, struct json_object *live)
-{
-    SW_AUTO_CHARS *why = other_owner(preview, live);
-    return why;
-}
-
-/* Why the controller leaves @live to somebody else; heap. NULL: it does not. */
-static char *foreign_why(const struct sw_preview *preview, struct json_object *live,
-                         const struct sw_gate *gate)
-{
-    return gate && gate->adopt ? NULL : other_owner(preview, live);
-}
-
 /* @applied, an answer to a dry run over @live, without the fields of SRO's that go with the
  * takeover, the caller's; with the server's defaults for them, where it may be asked. */
 static struct json_object *without_dropped(struct sw_preview *preview, const struct sw_kind *kind,
@@ -497,10 +484,11 @@ int sw_preview_apply(struct sw_preview *preview, const struct sw_preview_pass *p
     if (sw_gate_new(doc, false, &gate, &ignored) < 0)
         gate = NULL;
     bool inherited = rc == 0 && is_inherited(preview, c.live, gate);
-    const bool was_there = rc == 0 && (sw_obj_annotation(c.live, SW_ANN_ADOPTED) ||
-                                       (gate && gate->adopt && is_of_others(preview, c.live)));
-    sw_owner_spare(kept ? kept : doc, was_there);
-    c.foreign = rc == 0 ? foreign_why(preview, c.live, gate) : NULL;
+    SW_AUTO_CHARS *others = rc == 0 ? other_owner(preview, c.live) : NULL;
+    const bool adopts = gate && gate->adopt;
+    sw_owner_spare(kept ? kept : doc,
+                   (rc == 0 && sw_obj_annotation(c.live, SW_ANN_ADOPTED)) || (adopts && others));
+    c.foreign = adopts ? NULL : SW_TAKE(others); /* the controller leaves it to them */
     c.is_left = inherited && sw_streq(sw_obj_kind(doc), "Deployment") && sw_live_says(doc, c.live);
     if (c.is_left)
         applied = sw_json_copy(c.live);

@@ -321,12 +321,10 @@ static void graph_of(struct resource *r, const struct sw_policy *policy, struct 
 void resource_tell(struct resource *r)
 {
     /* an operator's folders are not those of who reads the hint */
-    SW_AUTO_CHARS *rights_of = r->c->opts.rights == SW_RIGHTS_CALLER
-                                   ? sw_rights_recipe(r->doc, resource_namespace(r))
-                                   : NULL;
-    if (!rights_of && r->c->opts.rights == SW_RIGHTS_CALLER)
-        rights_of = sw_strdup(
-            "RECIPE"); /* it is no file; the rights are the caller's all the same */
+    const bool is_callers = r->c->opts.rights == SW_RIGHTS_CALLER;
+    SW_AUTO_CHARS *rights_of = is_callers ? sw_rights_recipe(r->doc, resource_namespace(r)) : NULL;
+    if (is_callers && !rights_of) /* it is no file; the rights are the caller's all the same */
+        rights_of = sw_strdup("RECIPE");
     struct sw_spec spec = {
         .name = r->name,
         .uid = r->uid,

@@ -48,7 +48,7 @@ static bool repair_is_due(struct sw_engine *e, struct object *o)
         o->n_repairs = 0;
     int64_t due_ms = o->n_repairs < REPAIRS_AT_ONCE
                          ? e->now_ms
-                         : o->repaired_ms + act_backoff(e, o->n_repairs - 3, true);
+                         : o->repaired_ms + act_backoff(e, o->n_repairs - REPAIRS_AT_ONCE, true);
     if (due_ms > e->now_ms) {
         act_wake(e, due_ms);
         return false;

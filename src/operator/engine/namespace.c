@@ -9,10 +9,17 @@
 #include "data/json/path.h"
 #include "operator/engine/internal.h"
 
+static const char *const maps[] = { "labels", "annotations" };
+
+static bool is_own_mark(const char *key)
+{
+    return sw_starts_with(key, "slipway.dev/") ||
+           sw_starts_with(key, "specialresource.openshift.io/");
+}
+
 /* The labels and annotations of @doc that are not slipway's own; NULL: it has none. */
 static struct json_object *additions_of(struct json_object *doc)
 {
-    static const char *const maps[] = { "labels", "annotations" };
     struct json_object *out = NULL;
     for (size_t i = 0; i < SW_COUNT(maps); i++) {
         struct json_object *map = sw_json_find(doc, "metadata", maps[i], NULL);
@@ -20,9 +27,7 @@ static struct json_object *additions_of(struct json_object *doc)
             continue;
         json_object_object_foreach(map, key, value)
         {
-            if (!sw_streq(key, SW_ANN_ADOPT) &&
-                (sw_starts_with(key, "slipway.dev/") ||
-                 sw_starts_with(key, "specialresource.openshift.io/")))
+            if (is_own_mark(key) && !sw_streq(key, SW_ANN_ADOPT))
                 continue;
             out = out ? out : json_object_new_object();
             sw_json_set_str(out, json_object_get_string(value), maps[i], key, NULL);
@@ -80,23 +85,22 @@ void namespace_put_added(const struct object *o, struct json_object *doc)
     }
 }
 
-/* Is it a label or annotation that a recipe hardly means for a namespace that is there? */
+/* Is it a mark of slipway, Helm or Kubernetes, which no recipe means for a namespace that is there?
+ */
 static bool is_mark(const char *key)
 {
-    static const char *const starts[] = {
-        "slipway.dev/", "specialresource.openshift.io/", "meta.helm.sh/",
-        "helm.sh/",     "app.kubernetes.io/managed-by",  "kubernetes.io/metadata.name"
-    };
+    static const char *const starts[] = { "meta.helm.sh/", "helm.sh/",
+                                          "app.kubernetes.io/managed-by",
+                                          "kubernetes.io/metadata.name" };
+    bool is = is_own_mark(key);
     for (size_t i = 0; i < SW_COUNT(starts); i++)
-        if (sw_starts_with(key, starts[i]))
-            return true;
-    return false;
+        is = is || sw_starts_with(key, starts[i]);
+    return is;
 }
 
 /* The labels and annotations of @wanted that @o lacks as the cluster has it; heap, "": none. */
 static char *lacking(const struct object *o, struct json_object *wanted)
 {
-    static const char *const maps[] = { "labels", "annotations" };
     char *text = sw_strdup("");
     for (size_t i = 0; i < SW_COUNT(maps); i++) {
         struct json_object *map = sw_json_get(wanted, maps[i]);

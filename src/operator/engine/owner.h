@@ -32,8 +32,8 @@ bool sw_owner_borrows(struct json_object *live);
 /** On an object that was there before, and is left when the resource goes. */
 #define SW_ANN_ADOPTED "slipway.dev/adopted"
 
-/** Take from @doc, which is about to be applied, what would have it deleted with its resource: the
- * garbage collector follows owner references. That is for what is to be kept, by its annotation,
- * and for what is
- * @adopted: that is marked so, and stays with the Helm release that it was of. */
+/** Take from @doc, which is about to be applied, what would have it deleted with its resource (the
+ * garbage collector follows owner references), where its annotation says that it is to be kept, or
+ * where it is @adopted. That it then has a mark of, and no marks of Helm's: it stays with the
+ * release that it was of. */
 void sw_owner_spare(struct json_object *doc, bool adopted);

@@ -1,13 +1,6 @@
 # A resource is left alone, and gone on with.
 . test/tap.sh
-slipway=$(realpath "${SLIPWAY:-build/slipway}")
-command -v kubectl >/dev/null || { skip "pause and resume" "no kubectl here"; plan; }
-export HOME=$tap_dir KUBECONFIG=$tap_dir/kubeconfig
-pids=
-trap 'for p in $pids; do kill "$p" 2>/dev/null; done; wait; rm -rf "$tap_dir"' EXIT
-"$slipway" emulate --kubeconfig-out "$KUBECONFIG" >"$tap_dir/emulate.log" 2>&1 &
-pids=$!
-until_ok 20 test -s "$KUBECONFIG"
+with_cluster "pause and resume"
 kubectl apply -k deploy/crds >/dev/null
 cd "$tap_dir" || exit 1
 mkdir -p demo/templates

@@ -1,13 +1,6 @@
 # The Namespace that a recipe has of its own, of the same name as the one that slipway makes for it.
 . test/tap.sh
-slipway=$(realpath "${SLIPWAY:-build/slipway}")
-command -v kubectl >/dev/null || { skip "a recipe's own Namespace" "no kubectl here"; plan; }
-export HOME=$tap_dir KUBECONFIG=$tap_dir/kubeconfig
-pids=
-trap 'for p in $pids; do kill "$p" 2>/dev/null; done; wait; rm -rf "$tap_dir"' EXIT
-"$slipway" emulate --kubeconfig-out "$KUBECONFIG" >"$tap_dir/emulate.log" 2>&1 &
-pids=$!
-until_ok 20 test -s "$KUBECONFIG"
+with_cluster "a recipe's own Namespace"
 cd "$tap_dir" || exit 1
 mkdir -p demo/templates
 printf 'apiVersion: v2\nname: demo\nversion: 0.1.0\n' >demo/Chart.yaml
